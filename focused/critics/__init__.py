@@ -1,0 +1,8 @@
+"""Judges of pages."""
+
+CRITICS = {
+    "naive-bayes": "focused.critics.naive_bayes.NaiveBayesCritic",
+    "logistic": "focused.critics.logistic.LogisticCritic",
+    "keywords": "focused.critics.keywords.KeywordsCritic",
+}
+"""Short name → class. A new critic is one file and one line here."""

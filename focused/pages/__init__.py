@@ -1,0 +1,1 @@
+"""From HTML to leaves, words, links and evidence."""

@@ -1,0 +1,157 @@
+"""What a prioritizer sees of links: hashed ⟨token, offset⟩ ids and a few numbers, for many links at once.
+
+Evidence is columnar, small and storable, so that a million waiting links can be scored again as arrays. Ids keep
+32 bits; a learner folds them to the size of its table (``ids >> (32 - bits)``). With 32 bits an id can be traced
+back to its word and offset by hashing all words of a crawl at all offsets, which is how links are explained.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.pages.page import Links, Page
+from focused.pages.tokens import Ids, word_to_id
+
+_HEADER = struct.Struct("<III")
+MAX_OFFSET = 31
+
+
+@dataclass(slots=True)
+class Evidence:
+    """Evidence of ``n`` links: features of link *i* are ``ids[starts[i]:starts[i + 1]]`` and ``dense[i]``.
+
+    ``leaf`` is where the link stands on its page; ``link`` and ``source`` are the frontier's numbers of the link's
+    target *v* and of its page *u*, ``host`` that of the target's host: keys by which a prioritizer may join what it
+    has learned since.
+    """
+
+    starts: NDArray[np.int64]
+    ids: Ids
+    dense: NDArray[np.float32]
+    leaf: NDArray[np.int32]
+    link: NDArray[np.uint32]
+    source: NDArray[np.uint32]
+    host: NDArray[np.uint32]
+
+    @classmethod
+    def of(
+        cls,
+        starts: NDArray[np.int64],
+        ids: Ids,
+        dense: NDArray[np.float32],
+        leaf: NDArray[np.int32] | None = None,
+    ) -> Evidence:
+        """Evidence whose keys are not known yet; the frontier fills them in."""
+        n = len(starts) - 1
+        none = np.zeros(n, np.uint32)
+        where = np.zeros(n, np.int32) if leaf is None else leaf
+        return cls(starts, ids, dense.reshape(n, -1), where, none, none.copy(), none.copy())
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def row(self, i: int) -> Evidence:
+        """The evidence of one link."""
+        return self.take([i])
+
+    def take(self, rows: Sequence[int] | NDArray[np.int64]) -> Evidence:
+        """Some of the links, in the order given."""
+        chosen = np.asarray(rows, np.int64)
+        lengths = self.starts[chosen + 1] - self.starts[chosen]
+        starts = np.zeros(len(chosen) + 1, np.int64)
+        np.cumsum(lengths, out=starts[1:])
+        ids = self.ids[_ranges(self.starts[chosen], lengths)]
+        keys = (self.leaf[chosen], self.link[chosen], self.source[chosen], self.host[chosen])
+        return Evidence(starts, ids, self.dense[chosen], *keys)
+
+    def to_bytes(self) -> bytes:
+        """The evidence as bytes, for the store and the wire."""
+        header = _HEADER.pack(len(self), self.dense.shape[1], len(self.ids))
+        columns = (self.starts.astype("<u4"), self.dense, self.leaf, self.link, self.source, self.host, self.ids)
+        return header + b"".join(column.tobytes() for column in columns)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Evidence:
+        """What `to_bytes` wrote; the arrays are views of the bytes and cannot be written to."""
+        n, width, count = _HEADER.unpack_from(data)
+        at = _HEADER.size
+        columns = []
+        for dtype, size in (("<u4", n + 1), ("<f4", n * width), ("<i4", n), *[("<u4", n)] * 3, ("<u4", count)):
+            columns.append(np.frombuffer(data, dtype, size, at))
+            at += 4 * size
+        starts, dense, leaf, link, source, host, ids = columns
+        return cls(starts.astype(np.int64), ids, dense.reshape(n, width), leaf, link, source, host)
+
+    @classmethod
+    def concat(cls, parts: Sequence[Evidence]) -> Evidence:
+        """Several batches as one."""
+        if len(parts) == 1:
+            return parts[0]
+        lengths = np.concatenate([np.diff(part.starts) for part in parts])
+        starts = np.zeros(len(lengths) + 1, np.int64)
+        np.cumsum(lengths, out=starts[1:])
+        rest = [np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(cls) if f.name != "starts"]
+        return cls(starts, *rest)
+
+
+def mix(tokens: Ids, offsets: NDArray[np.int64] | int) -> Ids:
+    """Ids of ⟨token, offset⟩ pairs. Offsets outside ±31 are free for other kinds of features."""
+    with np.errstate(over="ignore"):
+        salt = (np.asarray(offsets, np.int64) + MAX_OFFSET + 1).astype(np.uint32) * np.uint32(0x9E3779B1)
+        mixed = (tokens ^ salt) * np.uint32(0x85EBCA6B)
+        mixed ^= mixed >> np.uint32(13)
+        mixed *= np.uint32(0xC2B2AE35)
+        return mixed ^ (mixed >> np.uint32(16))
+
+
+def name_to_id(name: str) -> int:
+    """The id of a feature that is a name rather than a word at an offset, such as ``class:Science.Biology``."""
+    return int(mix(np.array([word_to_id(name)], np.uint32), MAX_OFFSET + 1)[0])
+
+
+def window(
+    page: Page, links: Links, d_max: int = 5, words_per_leaf: int = 40, offsets: bool = True
+) -> tuple[NDArray[np.int64], Ids]:
+    """⟨token, offset⟩ ids of the leaves within ``d_max`` of each link: where each link's ids start, and the ids.
+
+    Ids stand in the order of the leaves. Of a long leaf the words nearest to the link are taken. Without
+    ``offsets`` every word counts as at offset 0: the plain window that the paper compares with.
+    """
+    link, leaf, offset = _leaves_around(links, len(page.leaves), d_max)
+    begin, end = page.starts[leaf], page.starts[leaf + 1]
+    length = np.minimum(end - begin, words_per_leaf)
+    begin = np.where(offset < 0, end - length, begin)
+    at = _ranges(begin, length)
+    ids = mix(page.ids[at], np.repeat(offset, length) if offsets else 0)
+    starts = np.zeros(len(links) + 1, np.int64)
+    np.cumsum(np.bincount(link, weights=length, minlength=len(links)).astype(np.int64), out=starts[1:])
+    return starts, ids
+
+
+def _leaves_around(
+    links: Links, leaves: int, d_max: int
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """(link, leaf, offset) of every leaf in every link's window, ordered by link and then by leaf."""
+    first, last = links.first.astype(np.int64), links.last.astype(np.int64)
+    low, high = np.maximum(first - d_max, 0), np.minimum(last + d_max, max(leaves - 1, 0))
+    if not leaves:
+        low, high = first, first - 1
+    size = high - low + 1
+    link = np.repeat(np.arange(len(first)), size)
+    leaf = _ranges(low, size)
+    offset = np.where(leaf < first[link], leaf - first[link], np.maximum(leaf - last[link], 0))
+    return link, leaf, offset
+
+
+def _ranges(begin: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:
+    """begin[0], begin[0]+1, … for length[0] numbers, then the same for begin[1], …"""
+    total = int(length.sum())
+    if total == 0:
+        return np.zeros(0, np.int64)
+    ends = np.cumsum(length)
+    return np.arange(total) + np.repeat(begin - (ends - length), length)

@@ -1,0 +1,255 @@
+"""A fetched page, parsed once: leaves, words, links.
+
+Leaves are numbered as in section 2.2.1 of Chakrabarti, Punera, Subramanyam (WWW 2002): all leaves of the tag tree
+consecutively from left to right, those without text too. The leaves under the ``<a href>`` that makes a link are
+at offset 0 from it, leaves to the left at -1, -2..., to the right at +1, +2...
+
+What counts as a leaf here: a run of text, or an element without children and without text (``<br>``, ``<img>``,
+an empty cell). Blank runs between tags are the author's indentation, not leaves; scripts, styles and comments are
+not rendered and are left out. The words of an image are its ``alt`` text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import ada_url
+import numpy as np
+from lxml import etree
+from numpy.typing import NDArray
+
+from focused.pages.tokens import LEXICON, Ids
+
+if TYPE_CHECKING:
+    from focused.critics.base import Verdict
+
+_SKIPPED = frozenset({"script", "style", "template"})
+_FRAMES = frozenset({"frame", "iframe"})
+# libxml2 silently drops what is nested deeper than 2,048 or so.
+_NESTING_LIMIT = 2_000
+_MIN_WORDS_FOR_DIGEST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class PageLimits:
+    """The most that is taken from one page; what is left out is counted in ``Page.left_out``."""
+
+    links: int = 2_000
+    leaves: int = 20_000
+    words: int = 100_000
+
+
+@dataclass(slots=True)
+class Links:
+    """The links of one page, column by column; leaves ``first[i]`` to ``last[i]`` are the text of link *i*."""
+
+    urls: list[str]
+    first: NDArray[np.int32]
+    last: NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.urls)
+
+    def take(self, rows: NDArray[np.int64] | list[int]) -> Links:
+        """Some of the links, in the order given."""
+        return Links([self.urls[i] for i in rows], self.first[rows], self.last[rows])
+
+
+@dataclass(eq=False)
+class Page:
+    """A page *u*: its leaves from left to right, the ids of their words, and its links.
+
+    Words of leaf *i* are ``ids[starts[i]:starts[i + 1]]``. ``verdict`` is filled in by whoever judges it first.
+    """
+
+    url: str
+    title: str
+    leaves: list[str]
+    ids: Ids
+    starts: NDArray[np.int64]
+    links: Links
+    left_out: dict[str, int] = field(default_factory=dict)
+    verdict: Verdict | None = None
+
+    @property
+    def text(self) -> str:
+        """The text of the page, a line a leaf."""
+        return "\n".join(leaf for leaf in self.leaves if leaf)
+
+    def anchor(self, link: int) -> str:
+        """The text at offset 0 of one link."""
+        first, last = self.links.first[link], self.links.last[link]
+        return " ".join(" ".join(self.leaves[first : last + 1]).split())
+
+    @cached_property
+    def bag(self) -> tuple[Ids, NDArray[np.int64]]:
+        """The distinct ids of the page's words, sorted, and how often each occurs."""
+        return np.unique(self.ids, return_counts=True)
+
+    @cached_property
+    def digest(self) -> int:
+        """A number that pages with the same words share; links count where there are hardly any words."""
+        hasher = blake2b(self.ids.tobytes(), digest_size=8)
+        if len(self.ids) < _MIN_WORDS_FOR_DIGEST:
+            hasher.update("\n".join(self.links.urls).encode("utf-8", "surrogatepass"))
+        return int.from_bytes(hasher.digest(), "big") >> 1
+
+
+def parse_page(root: Any, url: str, limits: PageLimits = PageLimits()) -> Page:  # noqa: B008 (frozen)
+    """Turn an lxml tree into a `Page`, in one walk."""
+    walk = _Walk(limits)
+    walk.run(root)
+    leaves = walk.leaves
+    ids, starts = LEXICON.leaves_to_ids(leaves)
+    if len(ids) > limits.words:
+        walk.left_out["words"] = len(ids) - limits.words
+        ids = ids[: limits.words]
+        starts = np.minimum(starts, limits.words)
+    return Page(
+        url=url,
+        title=" ".join(walk.title.split()),
+        leaves=leaves,
+        ids=ids,
+        starts=starts,
+        links=walk.resolved_links(url),
+        left_out=walk.left_out,
+    )
+
+
+def page_from_html(html: str | bytes, url: str, limits: PageLimits = PageLimits()) -> Page:  # noqa: B008
+    """Parse HTML that did not come through Scrapy (a file, an example's text)."""
+    parser = etree.HTMLParser(recover=True, huge_tree=True, encoding="utf-8" if isinstance(html, str) else None)
+    body = html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
+    root = etree.fromstring(body.replace(b"\x00", b"").strip() or b"<html/>", parser=parser)
+    return parse_page(etree.Element("html") if root is None else root, url, limits)
+
+
+class _Walk:
+    """One pass over the tree, from left to right."""
+
+    def __init__(self, limits: PageLimits) -> None:
+        self.limits = limits
+        self.leaves: list[str] = []
+        self.title = ""
+        self.base = ""
+        self.left_out: dict[str, int] = {}
+        self._hrefs: list[str] = []
+        self._first: list[int] = []
+        self._last: list[int] = []
+
+    def run(self, root: Any) -> None:
+        leaves = self.leaves
+        open_links: list[tuple[Any, int]] = []
+        stack: list[tuple[Any, Any]] = []
+        most_leaves = self.limits.leaves
+        deepest = 0
+        children = iter((root,))
+        parent = None
+        while True:
+            element = next(children, None)
+            if element is None:
+                if parent is None:
+                    break
+                if open_links and open_links[-1][0] is parent:
+                    self._last[open_links.pop()[1]] = max(len(leaves) - 1, 0)
+                tail = parent.tail
+                parent, children = stack.pop()
+                if tail and not tail.isspace() and parent is not None:
+                    leaves.append(tail)
+                continue
+            if len(leaves) >= most_leaves:
+                self.left_out["leaves"] = 1
+                break
+            tag = element.tag
+            if not isinstance(tag, str) or tag in _SKIPPED:
+                tail = element.tail
+                if tail and not tail.isspace() and parent is not None:
+                    leaves.append(tail)
+                continue
+            link = self._open_link(tag, element, len(leaves))
+            if link is not None:
+                open_links.append((element, link))
+            text = element.text
+            if text and not text.isspace():
+                leaves.append(text)
+                if tag == "title" and not self.title:
+                    self.title = text
+            elif not len(element) and tag not in {"html", "head", "body", "title", "meta", "link", "base"}:
+                leaves.append((element.get("alt") or "") if tag in {"img", "area"} else "")
+            stack.append((parent, children))
+            if len(stack) > deepest:
+                deepest = len(stack)
+            parent, children = element, iter(element)
+        for _, link in open_links:
+            self._last[link] = max(len(leaves) - 1, self._first[link])
+        if deepest >= _NESTING_LIMIT:
+            self.left_out["nesting"] = 1
+
+    def _open_link(self, tag: str, element: Any, leaf: int) -> int | None:
+        if tag == "a" or tag == "area":
+            href = element.get("href")
+        elif tag in _FRAMES:
+            href = element.get("src")
+        else:
+            if tag == "base" and not self.base:
+                self.base = element.get("href") or ""
+            return None
+        if href is None:
+            return None
+        if len(self._hrefs) >= self.limits.links:
+            self.left_out["links"] = self.left_out.get("links", 0) + 1
+            return None
+        self._hrefs.append(href)
+        self._first.append(leaf)
+        self._last.append(leaf)
+        return len(self._hrefs) - 1
+
+    def resolved_links(self, url: str) -> Links:
+        base = join(url, self.base) or url
+        kept: list[int] = []
+        urls: list[str] = []
+        for i, href in enumerate(self._hrefs):
+            target = join(base, href)
+            if target:
+                urls.append(target)
+                kept.append(i)
+        first = np.array(self._first, np.int32)[kept]
+        last = np.array(self._last, np.int32)[kept]
+        # A link at the very end of a page cut short may point past its last leaf.
+        most = max(len(self.leaves) - 1, 0)
+        return Links(urls, np.minimum(first, most), np.minimum(last, most))
+
+
+def join(base: str, href: str) -> str:
+    """The absolute address of an href, normalised as browsers do, without fragment; '' if it is not for http."""
+    try:
+        target = ada_url.join_url(base, href)
+    except ValueError:
+        return ""
+    if not target.startswith("http"):
+        return ""
+    return target.partition("#")[0]
+
+
+def url_to_key(url: str) -> int:
+    """A 63-bit number for an address: its identity in the frontier."""
+    return int.from_bytes(blake2b(url.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
+
+
+def url_to_host(url: str) -> str:
+    """The host of a normalised address, without port and user."""
+    authority = url.split("/", 3)[2] if "//" in url else ""
+    host = authority.rpartition("@")[2]
+    return host.rpartition(":")[0] if ":" in host and not host.endswith("]") else host
+
+
+def first_occurrences(urls: Iterable[str]) -> dict[str, int]:
+    """Where each distinct address occurs for the first time."""
+    seen: dict[str, int] = {}
+    for i, url in enumerate(urls):
+        seen.setdefault(url, i)
+    return seen

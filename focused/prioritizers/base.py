@@ -1,0 +1,113 @@
+"""What a prioritizer is: a judge of links, before they are followed."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.critics.base import Critic, Verdict
+from focused.pages.evidence import Evidence
+from focused.pages.page import Links, Page
+
+State = dict[str, NDArray[Any]]
+COMBINATIONS = ("first", "max", "mean")
+
+
+@dataclass(slots=True)
+class Lessons:
+    """What became of links that were followed: a row of evidence and the verdict on the page behind it.
+
+    Several rows may tell of one page *v* (their ``weight`` sums to 1, or navigation bars would drown the rest).
+    ``relevance`` is R(v), ``source_relevance`` R(u); ``alive`` is False where *v* was dead, and then there is no R.
+    ``evidence.link`` and ``evidence.source`` are the numbers of *v* and *u*.
+    """
+
+    evidence: Evidence
+    relevance: NDArray[np.float32]
+    source_relevance: NDArray[np.float32]
+    weight: NDArray[np.float32]
+    alive: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.evidence)
+
+    @classmethod
+    def concat(cls, parts: list[Lessons]) -> Lessons:
+        """Several batches as one."""
+        columns = ("relevance", "source_relevance", "weight", "alive")
+        rest = [np.concatenate([getattr(part, name) for part in parts]) for name in columns]
+        return cls(Evidence.concat([part.evidence for part in parts]), *rest)
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """What one feature adds to a score before it is squashed; ``feature`` is an id of the evidence or a name."""
+
+    feature: int | str
+    weight: float
+
+
+class Prioritizer(ABC):
+    """A judge of links. Scores are estimates of R(v) in [0, 1].
+
+    A prioritizer is a snapshot: `score` and `evidence` are pure, and `learn` gives a new snapshot, so that learning
+    can go on in a thread while links are scored. Constructor options are the keys of ``[prioritizer]``.
+    """
+
+    name: ClassVar[str]
+    dense: ClassVar[tuple[str, ...]] = ()
+    """Names of the numbers in ``Evidence.dense``."""
+    learns: ClassVar[bool] = False
+    follows_paths: ClassVar[bool] = False
+    """Does `evidence` ask for ``arrived_by``? (It costs a look-up a page.)"""
+
+    def __init__(self, *, critic: Critic | None = None, combine: str = "first", seed: int = 0) -> None:
+        if combine not in COMBINATIONS:
+            raise ValueError(f"combine={combine!r}: choose one of {', '.join(COMBINATIONS)}")
+        self.critic = critic
+        self.combine = combine
+        self.seed = seed
+
+    @abstractmethod
+    def evidence(
+        self,
+        page: Page,
+        verdict: Verdict,
+        links: Links,
+        *,
+        fetched: NDArray[np.float32] | None = None,
+        arrived_by: Evidence | None = None,
+    ) -> Evidence:
+        """Evidence of some of a page's links, as a batch.
+
+        ``fetched`` holds R of the links' targets where they were fetched before, else NaN; ``arrived_by`` is the
+        evidence of the link through which the page was reached.
+        """
+
+    @abstractmethod
+    def score(self, evidence: Evidence) -> NDArray[np.float32]:
+        """A score for each row of evidence."""
+
+    def learn(self, lessons: Lessons) -> Self | None:
+        """A new snapshot that has learned from the lessons; None if there was nothing to learn."""
+        return None
+
+    def explain(self, evidence: Evidence) -> list[Contribution]:
+        """What the features of one link (a batch of one row) add to its score, strongest first."""
+        return [Contribution("score", float(self.score(evidence)[0]))]
+
+    def weights_of(self, ids: NDArray[np.uint32]) -> NDArray[np.float32]:
+        """What each feature id adds to a score, for those who want to show what was learned."""
+        return np.zeros(len(ids), np.float32)
+
+    def state(self) -> State:
+        """All that was learned, as arrays (no objects: a state file cannot run code)."""
+        return {}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take back what `state` gave; ValueError if it does not fit this prioritizer's options."""
