@@ -41,6 +41,8 @@ def read(settings: BaseSettings, name: str) -> Any:
     value = settings.get(name)
     if value is None:
         return default
-    getters = {bool: settings.getbool, int: settings.getint, float: settings.getfloat, list: settings.getlist}
-    getter = getters.get(type(default))
-    return getter(name) if getter else type(default)(value)
+    if isinstance(default, bool):
+        return settings.getbool(name)
+    if isinstance(default, list):
+        return settings.getlist(name)
+    return type(default)(value)

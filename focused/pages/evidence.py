@@ -154,4 +154,5 @@ def _ranges(begin: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.i
     if total == 0:
         return np.zeros(0, np.int64)
     ends = np.cumsum(length)
-    return np.arange(total) + np.repeat(begin - (ends - length), length)
+    ranges: NDArray[np.int64] = np.arange(total) + np.repeat(begin - (ends - length), length)
+    return ranges

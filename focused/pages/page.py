@@ -99,7 +99,7 @@ class Page:
         return int.from_bytes(hasher.digest(), "big") >> 1
 
 
-def parse_page(root: Any, url: str, limits: PageLimits = PageLimits()) -> Page:  # noqa: B008 (frozen)
+def parse_page(root: Any, url: str, limits: PageLimits = PageLimits()) -> Page:
     """Turn an lxml tree into a `Page`, in one walk."""
     walk = _Walk(limits)
     walk.run(root)
@@ -120,7 +120,7 @@ def parse_page(root: Any, url: str, limits: PageLimits = PageLimits()) -> Page: 
     )
 
 
-def page_from_html(html: str | bytes, url: str, limits: PageLimits = PageLimits()) -> Page:  # noqa: B008
+def page_from_html(html: str | bytes, url: str, limits: PageLimits = PageLimits()) -> Page:
     """Parse HTML that did not come through Scrapy (a file, an example's text)."""
     parser = etree.HTMLParser(recover=True, huge_tree=True, encoding="utf-8" if isinstance(html, str) else None)
     body = html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
@@ -181,8 +181,7 @@ class _Walk:
             elif not len(element) and tag not in {"html", "head", "body", "title", "meta", "link", "base"}:
                 leaves.append((element.get("alt") or "") if tag in {"img", "area"} else "")
             stack.append((parent, children))
-            if len(stack) > deepest:
-                deepest = len(stack)
+            deepest = max(deepest, len(stack))
             parent, children = element, iter(element)
         for _, link in open_links:
             self._last[link] = max(len(leaves) - 1, self._first[link])
@@ -190,7 +189,7 @@ class _Walk:
             self.left_out["nesting"] = 1
 
     def _open_link(self, tag: str, element: Any, leaf: int) -> int | None:
-        if tag == "a" or tag == "area":
+        if tag in {"a", "area"}:
             href = element.get("href")
         elif tag in _FRAMES:
             href = element.get("src")
