@@ -1,0 +1,51 @@
+# On a fresh machine: `make demo` shows what this does, `make test` whether it works.
+# Needs Python 3.11 or later; everything else goes into .venv.
+
+VENV := .venv
+PYTHON_IN_VENV := $(VENV)/bin/python
+RUNTIME := $(VENV)/installed-runtime
+DEV := $(VENV)/installed-dev
+INSTALL := $(PYTHON_IN_VENV) -m pip install --quiet --disable-pip-version-check --no-input
+TEST_PROCESSES ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint types bench clean
+
+help: ## this list
+	@echo 'make …'
+	@sed -n 's/^\([a-z]*\):.* ## /  \1	/p' $(MAKEFILE_LIST)
+
+demo: $(RUNTIME) ## a focused crawl of a small generated web beside a breadth-first one (about a minute)
+	@$(PYTHON_IN_VENV) -m focused.demo $(ARGS)
+
+test: $(DEV) ## the whole test suite; a part of it with ARGS="tests/pages -x"
+	@$(PYTHON_IN_VENV) -m pytest -n $(TEST_PROCESSES) $(ARGS)
+
+lint: $(DEV) ## ruff: rules and layout
+	@$(PYTHON_IN_VENV) -m ruff check .
+	@$(PYTHON_IN_VENV) -m ruff format --check .
+
+types: $(DEV) ## mypy, strict
+	@$(PYTHON_IN_VENV) -m mypy
+
+bench: $(RUNTIME) ## the benchmarks there are, and how to run each
+	@$(PYTHON_IN_VENV) scripts/list_benchmarks.py
+
+clean: ## removes caches, build output and the demonstration's; keeps .venv, models/ and jobs/
+	@rm -rf build dist out *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	@find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
+
+# Installed anew only when a requirements file has changed; needs no network then.
+$(RUNTIME): requirements.txt | $(VENV)/bin/pip
+	@echo 'installing requirements.txt …'
+	@$(INSTALL) -r requirements.txt
+	@touch $@
+
+$(DEV): requirements-dev.txt $(RUNTIME)
+	@echo 'installing requirements-dev.txt …'
+	@$(INSTALL) -r requirements-dev.txt
+	@touch $@
+
+# pip is the last thing that a new environment gets: where it is missing, making one was interrupted.
+$(VENV)/bin/pip:
+	@scripts/make-venv $(VENV)
