@@ -1,0 +1,99 @@
+"""The house keeps its plan: which room knows of what, and what it is built from."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCES = sorted((ROOT / "focused").rglob("*.py"))
+PLAIN = ("pages", "critics", "prioritizers", "frontier/order.py", "frontier/store_sqlite.py")
+NOT_IN_PLAIN = ("scrapy", "twisted", "redis", "scrapy_redis")
+
+# Required by the others' use of them, not by an import of ours.
+USED_WITHOUT_IMPORT = {"uvloop", "scipy"}
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def plain_modules() -> list[str]:
+    folder = ROOT / "focused"
+    files = [
+        path for room in PLAIN for path in ([folder / room] if room.endswith(".py") else (folder / room).rglob("*.py"))
+    ]
+    return sorted(module_of(path) for path in files)
+
+
+def imports_of(path: Path) -> set[str]:
+    """The top-level names of the packages that a file imports, at the top or inside functions."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+def required() -> set[str]:
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    names = (re.match(r"[a-z0-9-]+", line) for line in lines)
+    return {name[0] for name in names if name}
+
+
+def third_party_imports() -> set[str]:
+    """Distributions that the code imports, by the names that requirements.txt uses."""
+    distributions = packages_distributions()
+    names = set().union(*(imports_of(path) for path in SOURCES)) - set(sys.stdlib_module_names) - {"focused"}
+    return {distributions[name][0].lower().replace("_", "-") for name in names}
+
+
+def test_plain_rooms_load_neither_scrapy_nor_twisted_nor_redis() -> None:
+    modules = plain_modules()
+    assert "focused.frontier.order" in modules
+    code = (
+        "import importlib, sys\n"
+        f"for name in {modules!r}: importlib.import_module(name)\n"
+        f"print([name for name in {NOT_IN_PLAIN!r} if name in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]", "loaded by a plain room, perhaps through another module of ours"
+
+
+def test_everything_imported_is_required_and_pinned() -> None:
+    assert third_party_imports() <= required()
+    for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines():
+        requirement = line.partition("#")[0].strip()
+        assert not requirement or "==" in requirement, f"not pinned: {requirement}"
+
+
+def test_everything_required_is_imported() -> None:
+    assert required() - third_party_imports() <= USED_WITHOUT_IMPORT
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=module_of)
+def test_every_module_says_what_it_is(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert not text.strip() or ast.get_docstring(ast.parse(text)), f"{path.relative_to(ROOT)} has no docstring"
+
+
+def test_no_import_cycles() -> None:
+    """Each module of ours can be the first that is loaded."""
+    code = (
+        "import importlib, sys\n"
+        "for name in sys.argv[1:]:\n"
+        "    for ours in [m for m in sys.modules if m.split('.')[0] == 'focused']: del sys.modules[ours]\n"
+        "    importlib.import_module(name)\n"
+    )
+    modules = [module_of(path) for path in SOURCES if path.name != "__main__.py"]
+    run = subprocess.run([sys.executable, "-c", code, *modules], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr[-2000:]
