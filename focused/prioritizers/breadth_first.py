@@ -1,0 +1,30 @@
+"""Breadth-first: what was found first is fetched first. The yardstick that knows nothing of the topic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.pages.evidence import Evidence
+from focused.prioritizers.base import Prioritizer
+
+if TYPE_CHECKING:
+    from focused.critics.base import Verdict
+    from focused.pages.page import Links, Page
+
+
+class BreadthFirst(Prioritizer):
+    """The same score for every link: a frontier that breaks ties first-in-first-out is then a plain queue."""
+
+    name = "breadth-first"
+
+    def evidence(self, page: Page, verdict: Verdict, links: Links, **known: Any) -> Evidence:
+        """Nothing but where the links stand."""
+        n = len(links)
+        return Evidence.of(np.zeros(n + 1, np.int64), np.zeros(0, np.uint32), np.zeros((n, 0), np.float32), links.first)
+
+    def score(self, evidence: Evidence) -> NDArray[np.float32]:
+        """0.5 for each link."""
+        return np.full(len(evidence), 0.5, np.float32)

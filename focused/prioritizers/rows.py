@@ -1,0 +1,49 @@
+"""Sums over the rows of evidence: the inner loop of every linear prioritizer.
+
+A million rows of 80 features take about a tenth of a second: a table of 2^18 float32 stays in the second-level
+cache, and the rows are worked off in chunks whose scratch arrays stay there too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from focused.pages.evidence import Evidence
+from focused.pages.tokens import Ids
+
+_CHUNK = 2_048
+
+
+def fold(ids: Ids, bits: int) -> NDArray[np.int32]:
+    """Where features stand in a table of 2^bits."""
+    return (ids >> np.uint32(32 - bits)).view(np.int32)
+
+
+def row_sums(table: NDArray[np.float32], evidence: Evidence) -> NDArray[np.float32]:
+    """For each row the sum of its features' entries in a table of a power of two."""
+    bits = len(table).bit_length() - 1
+    starts = evidence.starts
+    sums = np.empty(len(evidence), np.float32)
+    ones = np.ones(0, np.float32)
+    for begin in range(0, len(evidence), _CHUNK):
+        end = min(begin + _CHUNK, len(evidence))
+        low, high = int(starts[begin]), int(starts[end])
+        if len(ones) < high - low:
+            ones = np.ones(high - low, np.float32)
+        columns = fold(evidence.ids[low:high], bits)
+        pointers = (starts[begin : end + 1] - low).astype(np.int32)
+        sums[begin:end] = csr_array((ones[: high - low], columns, pointers), shape=(end - begin, len(table))) @ table
+    return sums
+
+
+def row_scales(evidence: Evidence) -> NDArray[np.float32]:
+    """1 / √(n + 1) for a row of n features: a long window must not shout down a short one."""
+    scales: NDArray[np.float32] = (1 / np.sqrt(np.diff(evidence.starts) + 1)).astype(np.float32)
+    return scales
+
+
+def sigmoid(log_odds: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Log-odds as a probability, without overflow."""
+    return (0.5 * (1 + np.tanh(0.5 * log_odds))).astype(np.float32)
