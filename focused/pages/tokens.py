@@ -54,6 +54,12 @@ class Lexicon(dict[str, int]):
         self.new[number] = word
         return number
 
+    def forget(self) -> None:
+        """Start anew, so that every word is new again: a new crawl keeps its own record of words."""
+        self.clear()
+        self[LEAF_END] = 0
+        self.new = {}
+
     def take_new(self) -> dict[int, str]:
         """The words met since the last call, by id."""
         new, self.new = self.new, {}

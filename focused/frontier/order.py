@@ -1,0 +1,307 @@
+"""Which waiting link comes next: the best score first, among the hosts that may be fetched now.
+
+A million links must cost few bytes each and be re-ordered at once whenever the prioritizer has learned. So all
+links known at the last re-ordering stand in one *run*: numbers sorted by host and score in one array, with a cursor
+per host. Links that came since, or whose score changed, stand in small heaps, one per host. The next link of a host
+is the better of the two heads. Entries are never deleted: an entry counts only while its link still waits and still
+has the score that the entry was made with.
+
+Links are numbers given in order of discovery, and equal scores are served in that order. Scores are kept as the
+bits of a float32, turned so that smaller means better; an entry is ``bits << 32 | link``, one int.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_FLOAT = struct.Struct("<f")
+_UINT = struct.Struct("<I")
+_SIGN = 0x80000000
+_ALL = 0xFFFFFFFF
+
+Gate = Callable[[int], float]
+"""Asked whether a host may be fetched now: 0 = yes, else the time to ask again (inf = when it is released)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The links that waited at one moment, for re-scoring in a thread."""
+
+    links: NDArray[np.int64]
+    bits: NDArray[np.uint32]
+    hosts: NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A finished re-ordering: links by host and score, and where each host's links begin and end."""
+
+    links: NDArray[np.uint32]
+    bits: NDArray[np.uint32]
+    begin: NDArray[np.int64]
+    end: NDArray[np.int64]
+    snapshot: Snapshot
+
+
+class Order:
+    """The waiting links in order. Not for several threads; `sort` alone may run in another one."""
+
+    def __init__(self) -> None:
+        self._bits = np.zeros(1024, np.uint32)
+        self._host = np.zeros(1024, np.uint32)
+        self._waits = np.zeros(1024, np.bool_)
+        self._count = 0
+        self._top = 0
+        empty = np.zeros(0, np.int64)
+        none = np.zeros(0, np.uint32)
+        self._run = Run(none, none, empty, empty, Snapshot(empty, none, none))
+        self._heaps: dict[int, list[int]] = {}
+        # Hosts that have links and are not known to be asleep, by their best entry; _listed says which entry counts.
+        self._ready: list[tuple[int, int]] = []
+        self._listed: dict[int, int] = {}
+        self._asleep: list[tuple[float, int]] = []
+        self._wakes: dict[int, float] = {}
+        self._since: list[int] | None = None
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __contains__(self, link: int) -> bool:
+        return link < len(self._waits) and bool(self._waits[link])
+
+    def score(self, link: int) -> float:
+        """The score that a waiting link has now."""
+        return _bits_to_score(int(self._bits[link]))
+
+    def put(self, link: int, host: int, score: float) -> None:
+        """A link waits, with this score; if it waited already, its score changes."""
+        bits = _score_to_bits(score)
+        if link >= len(self._bits):
+            self._grow(link)
+        if not self._waits[link]:
+            self._waits[link] = True
+            self._count += 1
+            self._top = max(self._top, link + 1)
+        elif self._bits[link] == bits:
+            return
+        self._bits[link] = bits
+        self._host[link] = host
+        if self._since is not None:
+            self._since.append(link)
+        self._push(bits << 32 | link, host)
+
+    def remove(self, link: int) -> None:
+        """A link no longer waits."""
+        if link in self:
+            self._waits[link] = False
+            self._count -= 1
+
+    def pop(self, now: float, gate: Gate) -> int | None:
+        """Take out the best link whose host may be fetched now; None if there is none."""
+        self._wake_due(now)
+        while self._ready:
+            entry, host = self._ready[0]
+            if self._listed.get(host) != entry:
+                heappop(self._ready)
+                continue
+            best = self._best(host)
+            if best != entry:
+                self._unlist(host)
+                if best is not None:
+                    self._list(best, host)
+                continue
+            wait = gate(host)
+            self._unlist(host)
+            if wait > now:
+                self._sleep(host, wait)
+                continue
+            return self._take(best, host)
+        return None
+
+    def best(self) -> float:
+        """The best score among hosts that are not asleep; -inf if there is none."""
+        while self._ready:
+            entry, host = self._ready[0]
+            if self._listed.get(host) == entry:
+                best = self._best(host)
+                if best == entry:
+                    return _bits_to_score(entry >> 32)
+                self._unlist(host)
+                if best is not None:
+                    self._list(best, host)
+            else:
+                heappop(self._ready)
+        return float("-inf")
+
+    def release(self, host: int) -> None:
+        """Something changed for a host (a fetch ended, it was told to sleep less): ask its gate again."""
+        if host in self._wakes:
+            del self._wakes[host]
+            self._relist(host)
+
+    def next_wake(self) -> float | None:
+        """When the first sleeping host is to be asked again; None if no time is known."""
+        while self._asleep:
+            when, host = self._asleep[0]
+            if self._wakes.get(host) == when:
+                return when
+            heappop(self._asleep)
+        return None
+
+    def snapshot(self) -> Snapshot:
+        """The waiting links, to be scored anew; from now on changes are noted until `adopt`."""
+        links = np.flatnonzero(self._waits[: self._top])
+        self._since = []
+        return Snapshot(links, self._bits[links], self._host[links])
+
+    def adopt(self, run: Run) -> set[int]:
+        """Take over a re-ordering. Links that came or changed since its snapshot keep the score they have now;
+        these are returned."""
+        links, changed = run.links, self._since or []
+        # Where a score changed after the snapshot, the newer one stands; its entry is pushed again below.
+        fresh = {link: int(self._bits[link]) for link in changed if self._waits[link]}
+        self._bits[links] = run.bits
+        for link, bits in fresh.items():
+            self._bits[link] = bits
+        self._run, self._since = run, None
+        self._heaps.clear()
+        self._ready.clear()
+        self._listed.clear()
+        self._list_all()
+        for link, bits in fresh.items():
+            self._push(bits << 32 | link, int(self._host[link]))
+        return set(fresh)
+
+    def abandon(self) -> None:
+        """Forget a snapshot that will not be adopted."""
+        self._since = None
+
+    def counts_by_host(self) -> dict[int, int]:
+        """How many links wait, by host."""
+        hosts, counts = np.unique(self._host[: self._top][self._waits[: self._top]], return_counts=True)
+        return dict(zip(hosts.tolist(), counts.tolist(), strict=True))
+
+    def _grow(self, link: int) -> None:
+        size = max(link + 1, 2 * len(self._bits))
+        for name in ("_bits", "_host", "_waits"):
+            old: NDArray[Any] = getattr(self, name)
+            new = np.zeros(size, old.dtype)
+            new[: len(old)] = old
+            setattr(self, name, new)
+
+    def _push(self, entry: int, host: int) -> None:
+        heappush(self._heaps.setdefault(host, []), entry)
+        if host in self._wakes:
+            return
+        listed = self._listed.get(host)
+        if listed is None or entry < listed:
+            self._list(entry, host)
+
+    def _list(self, entry: int, host: int) -> None:
+        self._listed[host] = entry
+        heappush(self._ready, (entry, host))
+
+    def _unlist(self, host: int) -> None:
+        heappop(self._ready)
+        del self._listed[host]
+
+    def _relist(self, host: int) -> None:
+        best = self._best(host)
+        if best is not None:
+            self._list(best, host)
+
+    def _list_all(self) -> None:
+        """List every host of a new run that is not asleep."""
+        begin, end, run = self._run.begin, self._run.end, self._run
+        hosts = np.flatnonzero(end > begin)
+        first = begin[hosts]
+        entries = (run.bits[first].astype(np.uint64) << np.uint64(32)) | run.links[first].astype(np.uint64)
+        pairs = zip(entries.tolist(), hosts.tolist(), strict=True)
+        self._ready = [(entry, host) for entry, host in pairs if host not in self._wakes]
+        self._listed = {host: entry for entry, host in self._ready}
+        heapify(self._ready)
+
+    def _sleep(self, host: int, until: float) -> None:
+        self._wakes[host] = until
+        if until != float("inf"):
+            heappush(self._asleep, (until, host))
+
+    def _wake_due(self, now: float) -> None:
+        while self._asleep and self._asleep[0][0] <= now:
+            when, host = heappop(self._asleep)
+            if self._wakes.get(host) == when:
+                self.release(host)
+
+    def _best(self, host: int) -> int | None:
+        """The best entry of a host that still counts; passes over those that do not."""
+        bits, waits = self._bits, self._waits
+        heap = self._heaps.get(host)
+        while heap:
+            entry = heap[0]
+            link = entry & _ALL
+            if waits[link] and bits[link] == entry >> 32:
+                break
+            heappop(heap)
+        if heap is not None and not heap:
+            del self._heaps[host]
+        in_run = self._best_in_run(host)
+        if not heap:
+            return in_run
+        return heap[0] if in_run is None else min(heap[0], in_run)
+
+    def _best_in_run(self, host: int) -> int | None:
+        run = self._run
+        if host >= len(run.begin):
+            return None
+        at, end = int(run.begin[host]), int(run.end[host])
+        while at < end:
+            link = int(run.links[at])
+            if self._waits[link] and self._bits[link] == run.bits[at]:
+                run.begin[host] = at
+                return int(run.bits[at]) << 32 | link
+            at += 1
+        run.begin[host] = at
+        return None
+
+    def _take(self, entry: int, host: int) -> int:
+        link = entry & _ALL
+        self._waits[link] = False
+        self._count -= 1
+        self._relist(host)
+        return link
+
+
+def sort(snapshot: Snapshot, scores: NDArray[np.float32]) -> Run:
+    """Order the links of a snapshot by host and new score. Pure, and lets go of the GIL for most of the time."""
+    bits = scores_to_bits(scores)
+    by_score = np.argsort((bits.astype(np.uint64) << np.uint64(32)) | snapshot.links.astype(np.uint64))
+    by_host = by_score[np.argsort(snapshot.hosts[by_score], kind="stable")]
+    hosts = snapshot.hosts[by_host]
+    most = int(hosts[-1]) + 1 if len(hosts) else 0
+    every = np.arange(most)
+    begin = np.searchsorted(hosts, every, "left")
+    end = np.searchsorted(hosts, every, "right")
+    return Run(snapshot.links[by_host].astype(np.uint32), bits[by_host], begin, end, snapshot)
+
+
+def scores_to_bits(scores: Sequence[float] | NDArray[np.float32]) -> NDArray[np.uint32]:
+    """Scores as sortable bits, the best first."""
+    raw = np.ascontiguousarray(scores, np.float32).view(np.uint32)
+    return np.where(raw & np.uint32(_SIGN), raw, ~raw & np.uint32(_SIGN - 1))
+
+
+def _score_to_bits(score: float) -> int:
+    (raw,) = _UINT.unpack(_FLOAT.pack(score))
+    return int(raw if raw & _SIGN else ~raw & (_SIGN - 1))
+
+
+def _bits_to_score(bits: int) -> float:
+    raw = bits if bits & _SIGN else ~bits & (_SIGN - 1)
+    return float(_FLOAT.unpack(_UINT.pack(raw))[0])

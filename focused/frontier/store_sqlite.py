@@ -1,0 +1,625 @@
+"""The frontier of one machine: records in an SQLite file, order and columns in memory."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.frontier.order import Gate, Order, Snapshot, sort
+from focused.frontier.records import FILE, Lock, connect, in_chunks, load_arrays, open_records, save_arrays
+from focused.frontier.store import (
+    SEED_RANK,
+    FrontierStore,
+    Known,
+    Lease,
+    NewLink,
+    Outcome,
+    PageRecord,
+    State,
+)
+from focused.frontier.table import LinkTable
+from focused.pages.evidence import Evidence
+from focused.pages.page import url_to_key
+from focused.pages.tokens import LEXICON
+from focused.prioritizers.base import Lessons, Prioritizer
+
+_RETURN_RANK = SEED_RANK - 1
+_BLOCKS_CACHED = 256
+_BLOCKS_AT_ONCE = 64
+# How many links with an outdated score may be put back before one is handed out.
+_MOST_PUT_BACK = 8
+_LONGEST_CHAIN = 20
+
+
+class StoreBroken(RuntimeError):
+    """The store cannot be written (a full disk); what was acknowledged before is safe."""
+
+
+class SqliteStore(FrontierStore):
+    """A frontier under a job folder. ``identity`` says whose job it is (topic, critic, …): checked on opening."""
+
+    def __init__(
+        self,
+        folder: Path,
+        prioritizer: Prioritizer,
+        *,
+        identity: Mapping[str, str] | None = None,
+        most_pieces: int = 8,
+        most_leases: int = 3,
+        seed: int = 0,
+    ) -> None:
+        self._lock = Lock(folder)
+        self._path = folder / FILE
+        try:
+            self._db = open_records(self._path, identity or {})
+        except BaseException:
+            self._lock.release()
+            raise
+        self._prioritizer = prioritizer
+        self._version = 1
+        self._most_pieces = most_pieces
+        self._most_leases = most_leases
+        self._random = Random(seed)
+        self._order = Order()
+        self._table = LinkTable()
+        self._hosts: dict[str, int] = {}
+        self._host_names: list[str] = [""]
+        self._next_link = 1
+        self._reserved: dict[int, int] = {}
+        self._unwritten: list[tuple[Any, ...]] = []
+        self._bases: dict[int, float] = {}
+        self._leases: dict[int, Lease] = {}
+        self._returned: dict[int, Lease] = {}
+        self._records: dict[int, PageRecord] = {}
+        self._digests: dict[int, int] = {}
+        self._tokens = 0
+        self._order_number = 0
+        self._blocks: OrderedDict[int, Evidence] = OrderedDict()
+        self._next_block = 1
+        self.rows = 0
+        LEXICON.forget()
+        self._load()
+
+    @property
+    def prioritizer(self) -> Prioritizer:
+        """The snapshot that scores."""
+        return self._prioritizer
+
+    @prioritizer.setter
+    def prioritizer(self, new: Prioritizer) -> None:
+        self._prioritizer = new
+        self._version += 1
+
+    @property
+    def waiting(self) -> int:
+        """How many links wait."""
+        return len(self._order)
+
+    @property
+    def leased(self) -> int:
+        """How many links are handed out."""
+        return len(self._leases)
+
+    @property
+    def pages(self) -> int:
+        """How many pages were judged so far, in all starts of the job."""
+        return self._order_number
+
+    # --- links -------------------------------------------------------------------------------------------------
+
+    def reserve(self, urls: Sequence[str]) -> Known:
+        keys = [url_to_key(url) for url in urls]
+        found = self._find(keys)
+        for key in keys:
+            if key not in found:
+                found[key] = self._reserved[key] = self._next_link
+                self._next_link += 1
+        links = np.array([found[key] for key in keys], np.int64)
+        self._table.grow(self._next_link)
+        table = self._table
+        states, pieces = table.state[links], table.pieces[links].astype(np.int64)
+        full = (pieces >= self._most_pieces) & (states == State.WAITING)
+        wanted = np.ones(len(links), np.bool_)
+        for i in np.flatnonzero(full).tolist():
+            wanted[i] = self._random.random() * (pieces[i] + 1) < self._most_pieces
+        table.pieces[links[full & ~wanted]] = np.minimum(pieces[full & ~wanted] + 1, 65_000)
+        return Known(links, states, wanted & (states != State.DONE), table.relevance[links])
+
+    def add(self, new: NewLink) -> bool:
+        key = new.key or url_to_key(new.url)
+        link = new.link or self._find([key]).get(key, 0)
+        if not link:
+            link = self._next_link
+            self._next_link += 1
+            self._table.grow(link)
+        if self._table.state[link] != State.RESERVED:
+            return False
+        self._reserved[key] = link
+        host = self._host(new.host)
+        self._table.state[link] = State.WAITING
+        self._table.host[link] = host
+        if new.base:
+            self._bases[link] = new.base
+        row = (link, key, new.url, host, new.depth, new.source, State.WAITING.value, new.base, new.request)
+        self._unwritten.append(row)
+        self._wait(link)
+        return True
+
+    def add_evidence(self, source: int, evidence: Evidence, scores: NDArray[np.float32]) -> None:
+        links = evidence.link.astype(np.int64)
+        table = self._table
+        evidence.host = table.host[links]
+        evidence.source = np.full(len(evidence), source, np.uint32)
+        self._forget_block(source)
+        block, self._next_block = self._next_block, self._next_block + 1
+        self._write("INSERT INTO blocks VALUES (?, ?, ?)", (block, source, evidence.to_bytes()))
+        rows = list(zip(links.tolist(), [block] * len(links), range(len(links)), strict=True))
+        self._write_many("INSERT INTO evidence VALUES (?, ?, ?)", rows)
+        self.rows += len(rows)
+        full = table.pieces[links] >= self._most_pieces
+        table.merge(links, scores, self._prioritizer.combine)
+        for link in dict.fromkeys(links[full & (table.state[links] == State.WAITING)].tolist()):
+            self._evict(link)
+        table.version[links] = self._version
+        for link in dict.fromkeys(links[table.state[links] == State.WAITING].tolist()):
+            if link in self._order:
+                self._wait(link)
+
+    def lease(self, now: float, gate: Gate) -> Lease | None:
+        for attempt in range(_MOST_PUT_BACK + 1):
+            link = self._order.pop(now, gate)
+            if link is None:
+                return None
+            if link in self._returned:
+                return self._returned.pop(link)
+            if attempt < _MOST_PUT_BACK and self._is_outdated(link):
+                self._score_again(link)
+                if self._rank(link) < self._order.best():
+                    self._wait(link)
+                    continue
+            return self._hand_out(link)
+        return None
+
+    def host_name(self, host: int) -> str:
+        """The name of a host, by its number."""
+        return self._host_names[host]
+
+    def release(self, host: int) -> None:
+        """A fetch of this host ended."""
+        self._order.release(host)
+
+    def next_wake(self) -> float | None:
+        """When the first sleeping host may be fetched again."""
+        return self._order.next_wake()
+
+    def waiting_by_host(self) -> dict[str, int]:
+        """How many links wait, by host."""
+        return {self._host_names[host]: count for host, count in self._order.counts_by_host().items()}
+
+    def leases(self) -> list[Lease]:
+        """All leases that are out."""
+        return list(self._leases.values())
+
+    def link_of(self, token: int) -> int:
+        """The link that a lease is for; 0 if there is no such lease."""
+        lease = self._leases.get(token)
+        return lease.link if lease else 0
+
+    def redirect(self, token: int, url: str, host: str) -> bool:
+        lease = self._leases[token]
+        target = int(self.reserve([url]).links[0])
+        if target == lease.link:
+            return True
+        state = self._table.state[target]
+        self._close_link(lease.link, Outcome.REDIRECT, url, target=target)
+        lease.chain.append(lease.link)
+        if target in lease.chain:
+            # There and back: a cookie was set on the way. Scrapy bounds how often.
+            lease.chain.remove(target)
+        elif state in {State.DONE, State.LEASED}:
+            return False
+        elif state == State.RESERVED:
+            self.add(NewLink(url, host, link=target, depth=lease.depth, source=lease.source))
+        self._order.remove(target)
+        self._flush_links()
+        self._table.state[target] = State.LEASED
+        self._write("UPDATE links SET state = 2, target = NULL WHERE id = ?", (target,))
+        lease.link, lease.url, lease.host = target, url, int(self._table.host[target])
+        return True
+
+    def return_lease(self, token: int) -> None:
+        lease = self._leases[token]
+        self._returned[lease.link] = lease
+        self._order.put(lease.link, lease.host, _RETURN_RANK)
+
+    def postpone(self, token: int) -> None:
+        lease = self._leases.pop(token)
+        self._records.pop(token, None)
+        self._table.state[lease.link] = State.WAITING
+        self._flush_links()
+        self._write("UPDATE links SET state = 1, tries = tries - 1 WHERE id = ?", (lease.link,))
+        self._wait(lease.link)
+
+    # --- pages and lessons -------------------------------------------------------------------------------------
+
+    def record(self, token: int, page: PageRecord) -> PageRecord:
+        page.link = self._leases[token].link
+        self._order_number += 1
+        page.order = self._order_number
+        if self._first_with(page.digest) not in {0, page.link}:
+            page.outcome = Outcome.DUPLICATE
+        else:
+            self._digests[page.digest] = page.link
+        self._records[token] = page
+        return page
+
+    def lessons_of(self, token: int) -> Lessons | None:
+        lease, page = self._leases.get(token), self._records.get(token)
+        if lease is None:
+            return None
+        if page is not None:
+            return self._lessons([lease.link, *lease.chain], page.relevance if page.outcome is Outcome.PAGE else 0.0)
+        if lease.link in lease.chain:
+            # The redirect ended at a page that was fetched before.
+            return self._lessons(lease.chain, self._relevance_behind(lease.link))
+        return self._lessons([lease.link, *lease.chain], float("nan"))
+
+    def lessons_since(self, order: int) -> list[Lessons]:
+        """The lessons of all pages judged after the given one, in that order: what a saved model has not seen."""
+        rows = self._db.execute("SELECT link, relevance, outcome FROM pages WHERE seq > ? ORDER BY seq", (order,))
+        lessons = []
+        for link, relevance, outcome in rows.fetchall():
+            lesson = self._lessons([link], relevance if outcome == Outcome.PAGE else 0.0)
+            if lesson is not None:
+                lessons.append(lesson)
+        return lessons
+
+    def acknowledge(self, token: int, outcome: Outcome, detail: str = "") -> None:
+        lease = self._leases.pop(token, None)
+        if lease is None:
+            return
+        page = self._records.pop(token, None)
+        if page is not None:
+            outcome = page.outcome
+            self._table.relevance[lease.link] = page.relevance
+            self._write_page(page)
+        if lease.link not in lease.chain:
+            self._close_link(lease.link, outcome, detail)
+        self._write_words()
+        self.commit()
+
+    # --- re-scoring --------------------------------------------------------------------------------------------
+
+    def rescore(self) -> Callable[[], Callable[[], None]]:
+        self.commit()
+        snapshot, prioritizer, version = self._order.snapshot(), self._prioritizer, self._version
+        size = self._next_link
+
+        def work() -> Callable[[], None]:
+            table = self._score_blocks(prioritizer, size)
+            ranks = self._ranks(snapshot, table, prioritizer.combine)
+            run = sort(snapshot, ranks)
+
+            def finish() -> None:
+                fresh = self._order.adopt(run)
+                links = snapshot.links
+                if fresh:
+                    links = links[~np.isin(links, list(fresh))]
+                scored = links[table.pieces[links] > 0]
+                self._table.total[scored] = table.total[scored]
+                self._table.version[links] = version
+
+            return finish
+
+        return work
+
+    def save_model(self, name: str, data: Mapping[str, NDArray[Any]], order: int) -> None:
+        """Keep what a learner knows after the lessons up to a page."""
+        row = (name, order, self._version, save_arrays(data))
+        self._write("INSERT OR REPLACE INTO models VALUES (?, ?, ?, ?)", row)
+
+    def load_model(self, name: str) -> tuple[dict[str, NDArray[Any]], int] | None:
+        """A learner's saved state, and the number of the last page whose lessons it knows."""
+        row = self._db.execute("SELECT data, seq FROM models WHERE name = ?", (name,)).fetchone()
+        return (load_arrays(row[0]), int(row[1])) if row else None
+
+    def note(self, key: str, value: str) -> None:
+        """Keep a word about the job."""
+        self._write("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def noted(self, key: str) -> str | None:
+        """What `note` kept."""
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return str(row[0]) if row else None
+
+    def commit(self) -> None:
+        """Make everything so far outlast the process."""
+        self._flush_links()
+        if self._db.in_transaction:
+            self._execute("COMMIT")
+
+    def close(self) -> None:
+        try:
+            self._write_words()
+            self.commit()
+        finally:
+            self._db.close()
+            self._lock.release()
+
+    # --- inside ------------------------------------------------------------------------------------------------
+
+    def _load(self) -> None:
+        for number, name in self._db.execute("SELECT id, name FROM hosts ORDER BY id"):
+            self._hosts[name] = number
+            self._host_names.append(name)
+        (last,) = self._db.execute(
+            "SELECT max(coalesce((SELECT max(id) FROM links), 0), coalesce((SELECT max(link) FROM evidence), 0))"
+        ).fetchone()
+        if not last:
+            return
+        self._next_link = last + 1
+        self._table.grow(last)
+        self._take_leases_back()
+        for link, state, host, base in self._db.execute("SELECT id, state, host, base FROM links"):
+            self._table.state[link], self._table.host[link] = state, host
+            if base:
+                self._bases[link] = base
+        for link, relevance in self._db.execute("SELECT link, relevance FROM pages"):
+            self._table.relevance[link] = relevance
+        for link, count in self._db.execute("SELECT link, count(*) FROM evidence GROUP BY link"):
+            self._table.pieces[link] = count
+            self.rows += count
+        (self._next_block,) = self._db.execute("SELECT coalesce(max(id), 0) + 1 FROM blocks").fetchone()
+        (self._order_number,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM pages").fetchone()
+        for link in np.flatnonzero(self._table.state == State.WAITING).tolist():
+            self._order.put(link, int(self._table.host[link]), self._bases.get(link, 0.0))
+
+    def _take_leases_back(self) -> None:
+        """Links that were out when the crawl died wait again; a page that keeps killing its crawl is given up."""
+        self._write(
+            "UPDATE links SET state = 3, outcome = ?, detail = 'never finished' WHERE state = 2 AND tries >= ?",
+            (Outcome.FAILED.value, self._most_leases),
+        )
+        self._write("UPDATE links SET state = 1 WHERE state = 2", ())
+        self.commit()
+
+    def _find(self, keys: Sequence[int]) -> dict[int, int]:
+        found = {key: self._reserved[key] for key in keys if key in self._reserved}
+        missing = [key for key in keys if key not in found]
+        for chunk in in_chunks(missing):
+            marks = ",".join("?" * len(chunk))
+            found.update(self._db.execute(f"SELECT key, id FROM links WHERE key IN ({marks})", chunk))  # noqa: S608
+        return found
+
+    def _host(self, name: str) -> int:
+        number = self._hosts.get(name)
+        if number is None:
+            number = self._hosts[name] = len(self._host_names)
+            self._host_names.append(name)
+            self._write("INSERT INTO hosts VALUES (?, ?)", (number, name))
+        return number
+
+    def _rank(self, link: int) -> float:
+        score = self._table.combined(np.array([link]), self._prioritizer.combine, self._most_pieces)[0]
+        return float(score) + self._bases.get(link, 0.0)
+
+    def _wait(self, link: int) -> None:
+        self._order.put(link, int(self._table.host[link]), self._rank(link))
+
+    def _is_outdated(self, link: int) -> bool:
+        return bool(self._table.pieces[link]) and self._table.version[link] != self._version
+
+    def _score_again(self, link: int) -> None:
+        evidence = self._evidence_of([link])
+        if evidence is None:
+            return
+        scores = self._prioritizer.score(evidence)
+        how = self._prioritizer.combine
+        self._table.total[link] = {"first": scores[0], "max": scores.max(), "mean": scores.mean()}[how]
+        if how == "mean":
+            self._table.total[link] *= min(int(self._table.pieces[link]), self._most_pieces)
+        self._table.version[link] = self._version
+
+    def _hand_out(self, link: int) -> Lease:
+        self._tokens += 1
+        self._flush_links()
+        row = self._db.execute(
+            "SELECT url, depth, source, tries, base, request FROM links WHERE id = ?", (link,)
+        ).fetchone()
+        url, depth, source, tries, base, request = row
+        self._table.state[link] = State.LEASED
+        self._set_state(link, State.LEASED, tries=tries + 1)
+        lease = Lease(self._tokens, link, url, int(self._table.host[link]), depth, source, tries=tries + 1)
+        lease.score = self._rank(link) - self._bases.get(link, 0.0)
+        lease.seed, lease.request = base == SEED_RANK, request
+        self._leases[lease.token] = lease
+        return lease
+
+    def _set_state(self, link: int, state: State, tries: int | None = None) -> None:
+        self._flush_links()
+        if tries is None:
+            self._write("UPDATE links SET state = ? WHERE id = ?", (state.value, link))
+        else:
+            self._write("UPDATE links SET state = ?, tries = ? WHERE id = ?", (state.value, tries, link))
+
+    def _close_link(self, link: int, outcome: Outcome, detail: str, target: int | None = None) -> None:
+        self._flush_links()
+        self._table.state[link] = State.DONE
+        row = (outcome.value, detail or None, target, link)
+        self._write("UPDATE links SET state = 3, outcome = ?, detail = ?, target = ? WHERE id = ?", row)
+
+    def _first_with(self, digest: int) -> int:
+        if digest in self._digests:
+            return self._digests[digest]
+        row = self._db.execute("SELECT link FROM pages WHERE digest = ? AND outcome = 1", (digest,)).fetchone()
+        return int(row[0]) if row else 0
+
+    def _lessons(self, links: Sequence[int], relevance: float) -> Lessons | None:
+        others = self._db.execute("SELECT id FROM links WHERE target = ?", (links[0],))
+        evidence = self._evidence_of(list(dict.fromkeys([*links, *(row[0] for row in others)])))
+        if evidence is None:
+            return None
+        n = len(evidence)
+        alive = not np.isnan(relevance)
+        return Lessons(
+            evidence,
+            np.full(n, relevance if alive else 0.0, np.float32),
+            np.nan_to_num(self._table.relevance[evidence.source]).astype(np.float32),
+            np.full(n, 1 / n, np.float32),
+            np.full(n, alive, np.bool_),
+        )
+
+    def _relevance_behind(self, link: int) -> float:
+        """R of the page at the end of a chain of redirects; NaN if there is none (yet)."""
+        for _ in range(_LONGEST_CHAIN):
+            row = self._db.execute("SELECT target FROM links WHERE id = ?", (link,)).fetchone()
+            if not row or not row[0]:
+                break
+            link = row[0]
+        return float(self._table.relevance[link])
+
+    def _evidence_of(self, links: Sequence[int]) -> Evidence | None:
+        """All kept evidence of some links, in the order in which it was seen."""
+        marks = ",".join("?" * len(links))
+        query = f"SELECT block, row FROM evidence WHERE link IN ({marks}) ORDER BY block, row"  # noqa: S608
+        by_block: dict[int, list[int]] = {}
+        for block, row in self._db.execute(query, links):
+            by_block.setdefault(block, []).append(row)
+        if not by_block:
+            return None
+        return Evidence.concat([self._block(block).take(rows) for block, rows in by_block.items()])
+
+    def _block(self, number: int) -> Evidence:
+        block = self._blocks.get(number)
+        if block is None:
+            (data,) = self._db.execute("SELECT data FROM blocks WHERE id = ?", (number,)).fetchone()
+            block = self._blocks[number] = Evidence.from_bytes(data)
+            if len(self._blocks) > _BLOCKS_CACHED:
+                self._blocks.popitem(last=False)
+        else:
+            self._blocks.move_to_end(number)
+        return block
+
+    def _forget_block(self, source: int) -> None:
+        """A page is fetched a second time (its first fetch was cut short): its evidence is replaced."""
+        row = self._db.execute("SELECT id FROM blocks WHERE source = ?", (source,)).fetchone()
+        if row is None:
+            return
+        links = self._block(row[0]).link.astype(np.int64)
+        self._write_many(
+            "DELETE FROM evidence WHERE link = ? AND block = ?", [(link, row[0]) for link in links.tolist()]
+        )
+        self._write("DELETE FROM blocks WHERE id = ?", row)
+        self._blocks.pop(row[0])
+        self.rows -= len(links)
+        self._table.pieces[links] = 0
+        self._table.total[links] = 0.0
+        for link in dict.fromkeys(links.tolist()):
+            left = self._evidence_of([link])
+            if left is not None:
+                self._table.merge(np.full(len(left), link), self._prioritizer.score(left), self._prioritizer.combine)
+
+    def _evict(self, link: int) -> None:
+        """Let go of one piece of evidence: not the first, not the best."""
+        refs = self._db.execute(
+            "SELECT block, row FROM evidence WHERE link = ? ORDER BY block, row", (link,)
+        ).fetchall()
+        if len(refs) > self._most_pieces:
+            scores = self._prioritizer.score(Evidence.concat([self._block(block).row(row) for block, row in refs]))
+            spare = [i for i in range(1, len(refs)) if i != int(scores.argmax())]
+            for i in self._random.sample(spare, min(len(spare), len(refs) - self._most_pieces)):
+                self._forget_piece(link, *refs[i])
+        self._score_again(link)
+
+    def _forget_piece(self, link: int, number: int, row: int) -> None:
+        self._write("DELETE FROM evidence WHERE link = ? AND block = ? AND row = ?", (link, number, row))
+        block = self._block(number)
+        block.link = block.link.copy()
+        block.link[row] = 0
+        self._write("UPDATE blocks SET data = ? WHERE id = ?", (block.to_bytes(), number))
+        self.rows -= 1
+
+    def _score_blocks(self, prioritizer: Prioritizer, size: int) -> LinkTable:
+        """Score all evidence, in a thread, over a connection of its own."""
+        table = LinkTable()
+        table.grow(size)
+        reader = connect(self._path)
+        try:
+            rows = reader.execute("SELECT data FROM blocks ORDER BY id")
+            while blocks := rows.fetchmany(_BLOCKS_AT_ONCE):
+                evidence = Evidence.concat([Evidence.from_bytes(data) for (data,) in blocks])
+                scores = prioritizer.score(evidence)
+                links = evidence.link.astype(np.int64)
+                kept = (links > 0) & (links < size)
+                table.merge(links[kept], scores[kept], prioritizer.combine)
+        finally:
+            reader.close()
+        return table
+
+    def _ranks(self, snapshot: Snapshot, table: LinkTable, how: str) -> NDArray[np.float32]:
+        ranks = table.combined(snapshot.links, how, self._most_pieces)
+        if self._bases:
+            bases = self._bases.copy()
+            at = {link: i for i, link in enumerate(snapshot.links.tolist()) if link in bases}
+            for link, i in at.items():
+                ranks[i] += bases[link]
+        return ranks
+
+    def _write_page(self, page: PageRecord) -> None:
+        self._digests.pop(page.digest, None)
+        row = (
+            *(page.link, page.order, page.url, page.title, page.relevance, page.best_class, page.outcome.value),
+            *(page.digest, json.dumps(page.item, ensure_ascii=False)),
+        )
+        self._write("INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+
+    def _write_words(self) -> None:
+        new = LEXICON.take_new()
+        if new:
+            self._write_many("INSERT OR IGNORE INTO words VALUES (?, ?)", list(new.items()))
+
+    def _flush_links(self) -> None:
+        if self._unwritten:
+            rows, self._unwritten = self._unwritten, []
+            self._write_many(
+                "INSERT INTO links(id, key, url, host, depth, source, state, base, request) VALUES (?,?,?,?,?,?,?,?,?)",
+                rows,
+            )
+            self._reserved = {key: link for key, link in self._reserved.items() if self._table.state[link] == 0}
+
+    def _write(self, sql: str, values: Sequence[Any]) -> None:
+        self._begin()
+        self._execute(sql, values)
+
+    def _write_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+        self._begin()
+        try:
+            self._db.executemany(sql, rows)
+        except sqlite3.OperationalError as error:
+            self._fail(error)
+
+    def _begin(self) -> None:
+        if not self._db.in_transaction:
+            self._execute("BEGIN")
+
+    def _execute(self, sql: str, values: Sequence[Any] = ()) -> None:
+        try:
+            self._db.execute(sql, values)
+        except sqlite3.OperationalError as error:
+            self._fail(error)
+
+    def _fail(self, error: sqlite3.OperationalError) -> None:
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")
+        raise StoreBroken(
+            f"the job's file {str(self._path)!r} cannot be written ({error}); "
+            f"what was acknowledged is safe: make room and start the same command again"
+        ) from error
