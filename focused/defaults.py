@@ -32,6 +32,9 @@ DEFAULTS: dict[str, Any] = {
     "FOCUSED_RESCORE_PER_PAGE": 3_000,
     # A page that was leased this often and never finished is given up.
     "FOCUSED_LEASES": 3,
+    # A recorded web (a WARC file) that focused.replay.handler answers from, and a file that notes every answer.
+    "FOCUSED_REPLAY_WEB": "",
+    "FOCUSED_REPLAY_LOG": "",
 }
 
 

@@ -1,0 +1,51 @@
+"""``scrapy replay``: serve a recorded web on loopback, as a proxy for all its hosts."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from contextlib import suppress
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from focused.pages.page import url_to_host
+from focused.replay.log import FetchLog
+from focused.replay.server import ReplayServer
+from focused.replay.web import Web
+
+
+class Command(ScrapyCommand):
+    """Serve WARC files until interrupted."""
+
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "[options] WEB.warc.gz ..."
+
+    def short_desc(self) -> str:
+        return "Serve a recorded web (WARC) on loopback, as an HTTP proxy for all its hosts"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--port", type=int, default=0, help="port to listen on (default: a free one)")
+        parser.add_argument("--log", metavar="FILE", help="note every answer here: time, status, address")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if not args:
+            raise UsageError
+        try:
+            web = Web.open(*args)
+        except (OSError, ValueError) as error:
+            raise UsageError(str(error), print_help=False) from error
+        with suppress(KeyboardInterrupt), FetchLog(opts.log, remember=False) as log:
+            asyncio.run(_serve(web, log, opts.port))
+
+
+async def _serve(web: Web, log: FetchLog, port: int) -> None:
+    server = ReplayServer(web, log)
+    await server.start(port)
+    hosts = len({url_to_host(url) for url in web.urls})
+    print(f"{len(web.pages())} pages of {hosts} hosts at {server.proxy}")
+    print(f"  http_proxy={server.proxy} scrapy crawl focused -a topic=… -a pages=…", flush=True)
+    await asyncio.Event().wait()

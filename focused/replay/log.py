@@ -1,0 +1,60 @@
+"""The log of what was fetched from a replayed web, kept by the side that serves: crawlers are not asked.
+
+One line a fetch, tab separated: seconds since the epoch, status, address.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """One answer that was given."""
+
+    time: float
+    status: int
+    url: str
+
+    @property
+    def is_robots(self) -> bool:
+        """Is it a look at a host's robots.txt, and no page at all?"""
+        return self.url.endswith("/robots.txt")
+
+
+class FetchLog:
+    """Writes fetches to a file (if there is one), and remembers them in order."""
+
+    def __init__(self, path: str | Path | None = None, *, remember: bool = True) -> None:
+        self.fetches: list[Fetch] = []
+        self._remember = remember
+        # Whole lines, at once: a crawl's log is read while the crawl is running.
+        self._file = Path(path).open("a", buffering=1, encoding="utf-8", newline="\n") if path else None  # noqa: SIM115
+
+    def add(self, status: int, url: str) -> None:
+        """Note one answer."""
+        fetch = Fetch(time.time(), status, url)
+        if self._remember:
+            self.fetches.append(fetch)
+        if self._file:
+            self._file.write(f"{fetch.time:.3f}\t{status}\t{url}\n")
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file:
+            self._file.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+
+def read_log(path: str | Path) -> list[Fetch]:
+    """The fetches in a log, in order."""
+    rows = (line.split("\t", 2) for line in Path(path).read_text("utf-8").split("\n") if line)
+    return [Fetch(float(when), int(status), url) for when, status, url in rows]

@@ -1,0 +1,33 @@
+"""Pages as a WARC file, so that a generated web can be replayed like a recorded one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from pathlib import Path
+
+from fastwarc.stream_io import GzipWriter
+from fastwarc.warc import WarcRecord, WarcRecordType
+
+from focused.replay.archive import Recorded
+from focused.replay.web import Web
+
+
+def write_web(path: str | Path, pages: Mapping[str, Recorded | bytes | str]) -> None:
+    """Write pages (plain HTML stands for a 200) to a WARC file, gzipped by record."""
+    web = Web.from_pages(pages)
+    with Path(path).open("wb") as file, GzipWriter(file) as zipped:
+        for row, url in enumerate(web.urls):
+            _to_record(url, web.response(row)).write(zipped)
+            zipped.finish()
+
+
+def _to_record(url: str, recorded: Recorded) -> WarcRecord:
+    lines = [f"HTTP/1.1 {recorded.status} {HTTPStatus(recorded.status).phrase}"]
+    lines += [f"{name}: {value}" for name, value in recorded.headers]
+    record = WarcRecord()
+    record.init_headers(WarcRecordType.response)
+    record.headers["WARC-Target-URI"] = url
+    record.headers["Content-Type"] = "application/http; msgtype=response"
+    record.set_bytes_content("\r\n".join([*lines, "", ""]).encode("latin-1", "replace") + recorded.body)
+    return record
