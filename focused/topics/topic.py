@@ -1,15 +1,38 @@
-"""A topic: what is sought, as the user wrote it down."""
+"""A topic: what is sought, as the user wrote it down.
+
+It comes from a TOML file (shipped with the package, or the user's own) or from plain words and a few addresses to
+begin at. Whatever is wrong with it is told at once, each mistake with its file and key, before anything is fetched.
+"""
 
 from __future__ import annotations
 
+import os.path
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from focused.topics import library
+from focused.topics.checks import check_content, to_hosts, to_urls, typed
+from focused.topics.problems import Problems, ProblemsError, near
+from focused.topics.toml import UnreadableToml, read_toml
+
+_CHOICES = "a shipped topic's name, the path of a topic file, or plain words with seeds"
+
+
+class TopicError(ProblemsError):
+    """A topic that cannot be used; the message lists every mistake, ``problems`` has them one by one."""
+
 
 class Topic(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
-    """A topic file, typed. ``examples`` is a path (made absolute on loading); tables are kept as they were given."""
+    """A topic file, typed. Tables are kept as they were given.
+
+    ``examples`` is an absolute path, or ``shipped:NAME`` for a file of the package; ``path`` is the topic file, None
+    for a shipped topic and for plain words. In ``[critic]`` and ``[prioritizer]`` the key ``name`` chooses, the other
+    keys are options of what is chosen.
+    """
 
     name: str
     description: str = ""
@@ -22,3 +45,88 @@ class Topic(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     prioritizer: dict[str, Any] = {}
     settings: dict[str, Any] = {}
     path: Path | None = None
+
+
+KEYS = {field.name: field.type for field in msgspec.structs.fields(Topic) if field.name != "path"}
+
+
+def load_topic(spec: str, *, seeds: Sequence[str] = (), folder: str | Path = "", seeds_needed: bool = False) -> Topic:
+    """The topic that a user asked for: a shipped topic's name, a topic file's path, or plain words with seeds.
+
+    ``seeds`` take the place of those in the file. Relative paths start at ``folder``. TopicError lists all mistakes.
+    """
+    source = _source(spec.strip(), seeds, Path(folder).expanduser())
+    problems = Problems()
+    values = typed(source.table, KEYS, source.label, problems)
+    check_content(values, source.table, source.label, problems)
+    own = to_urls(values.get("seeds", []), f"{source.label}: seeds", problems)
+    values["seeds"] = to_urls(seeds, "seeds (argument)", problems) or own
+    values["allowed_hosts"] = to_hosts(values.get("allowed_hosts", []), f"{source.label}: allowed_hosts", problems)
+    values["examples"] = _examples(values.get("examples", ""), source, problems)
+    if seeds_needed and not seeds and not source.table.get("seeds"):
+        problems.add(
+            f"{source.label}: seeds", "missing: a crawl needs addresses to begin at, here or -a seeds=https://…"
+        )
+    problems.raise_as(TopicError)
+    return Topic(**values, path=source.path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """A topic as it was read, and where from: ``label`` for messages, ``folder`` for files beside it."""
+
+    label: str
+    table: dict[str, Any]
+    folder: Path | None = None
+    path: Path | None = None
+
+
+def _source(spec: str, seeds: Sequence[str], folder: Path) -> _Source:
+    if not spec:
+        raise TopicError([f"topic is empty: give {_CHOICES}"])
+    try:
+        if spec in library.shipped_topics():
+            reference = f"{library.SHIPPED}{spec}.toml"
+            return _Source(reference, read_toml(reference, reference))
+        path = folder / Path(spec).expanduser()
+        if _is_path(spec, path, bool(seeds)):
+            return _Source(spec, read_toml(str(path), spec), path.resolve().parent, path.resolve())
+    except UnreadableToml as error:
+        raise TopicError([str(error)]) from error
+    if not seeds:
+        raise TopicError([_unknown(spec)])
+    keywords = [phrase.strip() for phrase in spec.split(",") if phrase.strip()]
+    return _Source(f"topic {spec!r}", {"name": spec, "keywords": keywords})
+
+
+def _is_path(spec: str, path: Path, seeds: bool) -> bool:
+    """Does the user mean a file? Words with a slash ("AC/DC") are words if seeds come with them."""
+    if spec.endswith(".toml") or spec.startswith(("./", "../", "/", "~/")) or ("/" in spec and not seeds):
+        return True
+    return os.path.isfile(path)  # Path.is_file would raise for words too long to be a file's name
+
+
+def _unknown(spec: str) -> str:
+    shipped = library.shipped_topics()
+    matches = near(spec, shipped, most=3)
+    hint = f"; did you mean {' or '.join(map(repr, matches))}?" if matches else ""
+    return (
+        f"topic {spec!r} is not a shipped one{hint} (there are {', '.join(shipped)}), "
+        f"and plain words need seeds, addresses to begin at: -a topic={spec!r} -a seeds=https://…"
+    )
+
+
+def _examples(name: str, source: _Source, problems: Problems) -> str:
+    """Where the examples are, if they can be read."""
+    if not name.strip():
+        return ""
+    reference = f"{library.SHIPPED}{name}"
+    if source.folder is not None:
+        reference = str(source.folder / Path(name).expanduser())
+    try:
+        library.read_bytes(reference)
+    except FileNotFoundError:
+        problems.add(f"{source.label}: examples", f"there is no file {name!r} beside the topic file")
+    except OSError as error:
+        problems.add(f"{source.label}: examples", f"{name!r} cannot be read: {error.strerror}")
+    return reference

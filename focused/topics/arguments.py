@@ -1,0 +1,183 @@
+"""The spider's arguments (``-a name=value``), as one typed model.
+
+They arrive as strings, from the command line or from scrapyd. All bad values are told at once.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from focused.critics import CRITICS
+from focused.prioritizers import PRIORITIZERS
+from focused.topics.checks import to_hosts, to_urls, unknown_name
+from focused.topics.problems import Problems, ProblemsError, did_you_mean
+
+Count = Annotated[int, Meta(gt=0, description="a whole number above 0")]
+Share = Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1")]
+_Reader = Callable[[str, Any, Problems], Any]
+
+
+class ArgumentsError(ProblemsError):
+    """Arguments that cannot be used; the message lists every mistake, ``problems`` has them one by one."""
+
+
+class Dry(msgspec.Struct, frozen=True):
+    """The crawl has dried up when the mean relevance of the last ``pages`` pages is below ``harvest``."""
+
+    harvest: Share
+    pages: Count = 200
+
+
+class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a crawl was asked for. Addresses and hosts are normalised, ``apprentice`` is an absolute path.
+
+    ``pages``, ``found``, ``dry``, ``per_host`` and ``depth`` are limits, None for no limit; ``private`` holds the
+    arguments that others add for themselves (scrapyd's ``_job``).
+    """
+
+    topic: str
+    seeds: tuple[str, ...] = ()
+    critic: str = ""
+    prioritizer: str = ""
+    apprentice: str = ""
+    relevant: Share = 0.0
+    pages: Count | None = None
+    found: Count | None = None
+    dry: Dry | None = None
+    per_host: Count | None = None
+    depth: Count | None = None
+    allow_hosts: tuple[str, ...] = ()
+    deny_hosts: tuple[str, ...] = ()
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    private: dict[str, str] = {}
+
+
+def parse_arguments(kwargs: Mapping[str, Any]) -> Arguments:
+    """The arguments, typed; ArgumentsError lists all that is wrong with them."""
+    problems = Problems()
+    values: dict[str, Any] = {"private": {name: str(kwargs[name]) for name in kwargs if name.startswith("_")}}
+    for name, value in kwargs.items():
+        if name in _READERS:
+            values[name] = _read(name, value, problems)
+        elif not name.startswith("_"):
+            problems.add(name, f"unknown argument{did_you_mean(name, _READERS)} (there are {', '.join(_READERS)})")
+    if "topic" not in kwargs:
+        problems.add("topic", "missing: give -a topic=NAME, a topic file, or words with -a seeds=https://…")
+    _check_together(values, problems)
+    problems.raise_as(ArgumentsError)
+    return Arguments(**values)
+
+
+def _read(name: str, value: Any, problems: Problems) -> Any:
+    if isinstance(value, str) and not value.strip():
+        problems.add(name, "is empty: give a value or leave it out")
+        return None
+    return _READERS[name](name, value, problems)
+
+
+def _check_together(values: Mapping[str, Any], problems: Problems) -> None:
+    for host in set(values.get("allow_hosts") or ()) & set(values.get("deny_hosts") or ()):
+        problems.add("deny_hosts", f"{host!r} is in allow_hosts, too")
+    prioritizer = values.get("prioritizer") or "apprentice"
+    if "apprentice" in values and prioritizer in PRIORITIZERS and prioritizer != "apprentice":
+        problems.add("apprentice", f"a saved apprentice goes with prioritizer=apprentice, not {prioritizer!r}")
+
+
+def _one_of(known: Mapping[str, str]) -> _Reader:
+    def read(name: str, value: Any, problems: Problems) -> str:
+        chosen = str(value).strip()
+        what = unknown_name(chosen, known)
+        if what:
+            problems.add(name, what)
+        return chosen
+
+    return read
+
+
+def _file(name: str, value: Any, problems: Problems) -> str:
+    path = Path(str(value)).expanduser()
+    if not path.is_file():
+        problems.add(name, f"there is no file {str(value)!r}")
+    return str(path.resolve())
+
+
+def _number(kind: Any) -> _Reader:
+    def read(name: str, value: Any, problems: Problems) -> Any:
+        try:
+            return msgspec.convert(str(value).strip(), kind, strict=False)
+        except msgspec.ValidationError:
+            problems.add(name, f"{value!r} is not {kind.__metadata__[0].description}")
+            return None
+
+    return read
+
+
+def _dry(name: str, value: Any, problems: Problems) -> Dry | None:
+    harvest, _, pages = str(value).partition("/")
+    try:
+        fields = {"harvest": harvest.strip(), "pages": pages.strip()} if pages else {"harvest": harvest.strip()}
+        return msgspec.convert(fields, Dry, strict=False)
+    except msgspec.ValidationError:
+        problems.add(name, f"{value!r} is not HARVEST/PAGES, such as '0.05/200': stop below 0.05 over the last 200")
+        return None
+
+
+def _urls(name: str, value: Any, problems: Problems) -> tuple[str, ...]:
+    # Addresses may contain commas: one ends an address only where the next begins, or a line does.
+    return tuple(to_urls(_to_list(name, value, r"\s*,\s*(?=https?://|\s|$)|\s+", problems), name, problems))
+
+
+def _hosts(name: str, value: Any, problems: Problems) -> tuple[str, ...]:
+    return tuple(to_hosts(_to_list(name, value, r"[\s,]+", problems), name, problems))
+
+
+def _patterns(name: str, value: Any, problems: Problems) -> tuple[str, ...]:
+    """Regular expressions, set apart by white space alone: ``{1,3}`` has a comma, an address has no space."""
+    patterns = _to_list(name, value, r"\s+", problems)
+    for i, pattern in enumerate(patterns):
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            problems.add(f"{name}[{i}]", f"{pattern!r} is not a regular expression: {error}")
+    return tuple(patterns)
+
+
+def _to_list(name: str, value: Any, separator: str, problems: Problems) -> list[str]:
+    """The entries of a JSON list, or of a text with separators."""
+    if isinstance(value, (list, tuple)):
+        return [str(entry) for entry in value]
+    text = str(value).strip()
+    if re.match(r'\[\s*["\]]', text):
+        try:
+            return msgspec.convert(json.loads(text), list[str])
+        except (json.JSONDecodeError, msgspec.ValidationError) as error:
+            problems.add(name, f"{text!r} is not a JSON list of texts: {error}")
+            return []
+    return [entry for entry in re.split(separator, text) if entry]
+
+
+_READERS: dict[str, _Reader] = {
+    "topic": lambda _name, value, _problems: str(value).strip(),
+    "seeds": _urls,
+    "critic": _one_of(CRITICS),
+    "prioritizer": _one_of(PRIORITIZERS),
+    "apprentice": _file,
+    "relevant": _number(Share),
+    "pages": _number(Count),
+    "found": _number(Count),
+    "dry": _dry,
+    "per_host": _number(Count),
+    "depth": _number(Count),
+    "allow_hosts": _hosts,
+    "deny_hosts": _hosts,
+    "allow": _patterns,
+    "deny": _patterns,
+}

@@ -1,0 +1,177 @@
+"""Example pages of a topic, by class: a table with a header, its columns set apart by tabs.
+
+Columns ``class`` and at least one of ``url``, ``file`` and ``text``, of which each row fills exactly one; a ``file``
+is looked for beside the table. Other columns are kept (an experiment holds out rows by them). There is no quoting: a
+tab ends a column, a line ends a row.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from focused.critics.base import in_focus
+from focused.topics import library
+from focused.topics.addresses import BadAddress, to_url
+from focused.topics.problems import Problems, did_you_mean
+from focused.topics.topic import Topic, TopicError
+
+_SOURCES = ("url", "file", "text")
+
+
+class Example(msgspec.Struct, frozen=True, kw_only=True):
+    """One example: its class, and exactly one of an address, a file (its absolute path) and a text."""
+
+    class_name: str
+    url: str = ""
+    file: str = ""
+    text: str = ""
+    extra: dict[str, str] = {}
+    line: int = 0
+
+    @property
+    def source(self) -> tuple[str, str]:
+        """Which of the three it is, and its value."""
+        return next((name, value) for name in _SOURCES if (value := getattr(self, name)))
+
+
+def read_examples(topic: Topic) -> list[Example]:
+    """The examples of a topic, in the order of the file. TopicError lists all mistakes, with their lines."""
+    if not topic.examples:
+        raise TopicError([f"topic {topic.name!r} has no examples: name a file of them with the key 'examples'"])
+    problems = Problems()
+    examples = list(_Table(topic.examples, problems).examples())
+    if not examples and not problems.found:
+        problems.add(topic.examples, "has a header and no examples")
+    if not problems.found and topic.focus:
+        problems.found += _strangers(topic.focus, {example.class_name for example in examples}, topic.examples)
+    problems.raise_as(TopicError)
+    return examples
+
+
+def check_focus(focus: Sequence[str], classes: Iterable[str], *, where: str = "examples") -> None:
+    """TopicError if an entry of the focus matches no class."""
+    problems = _strangers(focus, set(classes), where)
+    if problems:
+        raise TopicError(problems)
+
+
+def count_classes(examples: Iterable[Example]) -> dict[str, int]:
+    """The classes, by name, and how many examples each has."""
+    return dict(sorted(Counter(example.class_name for example in examples).items()))
+
+
+def _strangers(focus: Sequence[str], classes: Collection[str], where: str) -> list[str]:
+    """A line for each entry of the focus that matches no class."""
+    names = set(classes) | {prefix for name in classes for prefix in _prefixes(name)}
+    return [
+        f"focus: {wanted!r} matches no class of {where}{did_you_mean(wanted, names) or _some(names)}"
+        for wanted in focus
+        if not any(in_focus(name, [wanted]) for name in classes)
+    ]
+
+
+def _prefixes(name: str) -> Iterator[str]:
+    while "." in name:
+        name = name.rpartition(".")[0]
+        yield name
+
+
+def _some(names: Collection[str], most: int = 10) -> str:
+    shown = ", ".join(sorted(names)[:most])
+    return f" (there are {shown}{', …' if len(names) > most else ''})"
+
+
+@dataclass
+class _Table:
+    """A file of examples while it is read."""
+
+    reference: str
+    problems: Problems
+
+    def examples(self) -> Iterator[Example]:
+        lines = [line.rstrip("\r") for line in self._text().split("\n")]
+        header, *rows = lines
+        columns = [name.strip() for name in header.split("\t")]
+        if not self._header_is_right(columns):
+            return
+        seen: dict[tuple[str, str], Example] = {}
+        for number, row in enumerate(rows, start=2):
+            example = self._example(columns, row, number) if row.strip() else None
+            if example and self._is_new(example, seen):
+                yield example
+
+    def _text(self) -> str:
+        try:
+            return library.read_bytes(self.reference).decode("utf-8-sig")
+        except OSError as error:
+            raise TopicError([f"{self.reference}: cannot be read: {error.strerror}"]) from error
+        except UnicodeDecodeError as error:
+            line = error.object.count(b"\n", 0, error.start) + 1
+            raise TopicError([f"{self.reference}:{line}: not UTF-8: byte {error.object[error.start]:#04x}"]) from error
+
+    def _note(self, line: int, what: str) -> None:
+        self.problems.add(f"{self.reference}:{line}", what)
+
+    def _header_is_right(self, columns: list[str]) -> bool:
+        before = len(self.problems.found)
+        if columns == [""]:
+            self._note(1, "empty: the first line names the columns, 'class' and 'url', 'file' or 'text'")
+            return False
+        if "class" not in columns:
+            self._note(1, f"no column 'class' among {', '.join(map(repr, columns))}")
+        if not set(_SOURCES) & set(columns):
+            self._note(1, f"no column 'url', 'file' or 'text' among {', '.join(map(repr, columns))}")
+        for name, count in Counter(columns).items():
+            if count > 1 or not name:
+                self._note(1, f"column {name!r} is there twice" if name else "a column has no name")
+        return len(self.problems.found) == before
+
+    def _example(self, columns: list[str], row: str, line: int) -> Example | None:
+        cells = [cell.strip() for cell in row.split("\t")]
+        if len(cells) > len(columns):
+            self._note(line, f"{len(cells)} columns, the header has {len(columns)}")
+            return None
+        values = dict.fromkeys(columns, "") | dict(zip(columns, cells, strict=False))
+        name = values.pop("class")
+        if not name or not all(name.split(".")):
+            self._note(line, f"class {name!r} has an empty part" if name else "class is empty")
+        sources = {key: value for key in _SOURCES if (value := values.pop(key, ""))}
+        if len(sources) != 1:
+            given = " and ".join(sources) or "none"
+            self._note(line, f"fill exactly one of url, file and text, not {given}")
+            return None
+        return self._checked(Example(class_name=name, **sources, extra=values, line=line))
+
+    def _checked(self, example: Example) -> Example | None:
+        kind, value = example.source
+        if kind == "url":
+            try:
+                return msgspec.structs.replace(example, url=to_url(value))
+            except BadAddress as error:
+                self._note(example.line, str(error))
+                return None
+        return self._found(example, value) if kind == "file" else example
+
+    def _found(self, example: Example, name: str) -> Example | None:
+        if self.reference.startswith(library.SHIPPED):
+            self._note(example.line, "a shipped topic brings its examples as url or text, not as file")
+            return None
+        path = Path(self.reference).parent / Path(name).expanduser()
+        if not path.is_file():
+            self._note(example.line, f"there is no file {name!r} beside the table")
+            return None
+        return msgspec.structs.replace(example, file=str(path.resolve()))
+
+    def _is_new(self, example: Example, seen: dict[tuple[str, str], Example]) -> bool:
+        first = seen.setdefault(example.source, example)
+        if first is example:
+            return True
+        same = first.class_name == example.class_name
+        as_what = "" if same else f", there as {first.class_name!r} and here as {example.class_name!r}"
+        self._note(example.line, f"the same {example.source[0]} as in line {first.line}{as_what}")
+        return False

@@ -1,0 +1,38 @@
+"""The topics that come with the package.
+
+They are package data and read through `importlib.resources`, because from a zipped egg (scrapyd) there is no
+folder to open. A reference to one of their files is written ``shipped:NAME``, elsewhere it is a path.
+"""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+SHIPPED = "shipped:"
+
+
+def shipped_topics() -> list[str]:
+    """Names of the topics that come with the package."""
+    return sorted(entry.name.removesuffix(".toml") for entry in _folder().iterdir() if entry.name.endswith(".toml"))
+
+
+def exists(reference: str) -> bool:
+    """Is there such a file?"""
+    return _locate(reference).is_file()
+
+
+def read_bytes(reference: str) -> bytes:
+    """The content of a file, shipped or anywhere else; OSError if it cannot be read."""
+    return _locate(reference).read_bytes()
+
+
+def _locate(reference: str) -> Traversable:
+    if reference.startswith(SHIPPED):
+        return _folder() / reference.removeprefix(SHIPPED)
+    return Path(reference)
+
+
+def _folder() -> Traversable:
+    return files("focused.topics") / "shipped"

@@ -1,0 +1,105 @@
+"""The ``[settings]`` table of a topic: Scrapy's settings and ours, for this topic only.
+
+They are set while the spider is made: above the project's settings, below the command line. By then Scrapy has read
+some settings for good, when the process, its reactor and its log were set up. Those would do nothing here, without
+a word, so they are refused by name; a test compares the list with what the installed Scrapy reads.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from scrapy.settings import default_settings  # noqa: TID251  (only the names of Scrapy's settings)
+
+from focused.defaults import DEFAULTS
+from focused.topics.problems import Problems, did_you_mean, near
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings  # noqa: TID251  (only the type)
+
+    from focused.topics.topic import Topic
+
+logger = logging.getLogger(__name__)
+
+# LOG_FILE, LOG_LEVEL and their kind are not here: Scrapy opens the log again once the spider has been made.
+READ_BEFORE_THE_SPIDER = frozenset(
+    {
+        "ADDONS",  # half of an add-on would still work, which is worse than none
+        "ASYNCIO_EVENT_LOOP",
+        "COMMANDS_MODULE",
+        "DNSCACHE_ENABLED",
+        "DNSCACHE_SIZE",
+        "DNS_RESOLVER",
+        "DNS_TIMEOUT",
+        "EDITOR",
+        "FORCE_CRAWLER_PROCESS",
+        "LOG_INSTALL_ROOT_HANDLER",
+        "LOG_STDOUT",
+        "LOG_VERSIONS",
+        "NEWSPIDER_MODULE",
+        "REACTOR_THREADPOOL_MAXSIZE",
+        "SPIDER_CONTRACTS",
+        "SPIDER_CONTRACTS_BASE",
+        "SPIDER_LOADER_CLASS",
+        "SPIDER_LOADER_WARN_ONLY",
+        "SPIDER_MODULES",
+        "TEMPLATES_DIR",
+        "TWISTED_DNS_RESOLVER",
+        "TWISTED_REACTOR",
+        "TWISTED_REACTOR_ENABLED",
+    }
+)
+_SCRAPYS = frozenset(name for name in vars(default_settings) if name.isupper())
+
+
+def apply_settings(topic: Topic, settings: BaseSettings) -> None:
+    """Set a topic's settings, for a spider's ``from_crawler``, where Scrapy has not frozen them yet.
+
+    A table is added to the one that is there: what it does not name stays. ``false`` takes a component out.
+    """
+    for name, value in topic.settings.items():
+        settings.set(name, _merged(name, settings.get(name), value), priority="spider")
+
+
+def check_settings(table: Mapping[str, Any], where: str, problems: Problems) -> None:
+    """Note what is wrong with a ``[settings]`` table."""
+    for name, value in table.items():
+        what = _refusal(name, value)
+        if what:
+            problems.add(f"{where}: settings.{name}", what)
+        elif name not in DEFAULTS and name not in _SCRAPYS and near(name, _SCRAPYS):
+            # Not refused: components of others bring settings of their own, with names much like Scrapy's.
+            logger.warning("%s: settings.%s is no setting of Scrapy's%s", where, name, did_you_mean(name, _SCRAPYS))
+
+
+def _refusal(name: str, value: object) -> str:
+    if name in READ_BEFORE_THE_SPIDER:
+        return f"Scrapy reads this before it reads topics; give it on the command line (-s {name}=…) or in settings.py"
+    if name.upper().startswith("FOCUSED_"):
+        return _misfit(name, value)
+    if name.isupper():
+        return ""
+    return f"names of settings are in upper case{did_you_mean(name, _SCRAPYS | DEFAULTS.keys())}"
+
+
+def _misfit(name: str, value: object) -> str:
+    """Why a value does not fit one of our own settings."""
+    if name not in DEFAULTS:
+        return f"unknown setting{did_you_mean(name, DEFAULTS)}"
+    try:
+        msgspec.convert(value, type(DEFAULTS[name]))
+    except msgspec.ValidationError as error:
+        return f"{value!r} does not fit, the default is {DEFAULTS[name]!r} ({error})"
+    return ""
+
+
+def _merged(name: str, there: Any, value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    if f"{name}_BASE" in _SCRAPYS:
+        # TOML has no word for nothing, and nothing is how Scrapy switches a component off.
+        value = {key: None if entry is False else entry for key, entry in value.items()}
+    return {**there, **value} if isinstance(there, Mapping) else value

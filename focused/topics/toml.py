@@ -1,0 +1,62 @@
+"""Topic files as tables, with errors that tell the file, the line and the column."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from focused.topics import library
+from focused.topics.problems import did_you_mean
+
+
+class UnreadableToml(ValueError):
+    """A file that is not there, cannot be read, or is not TOML."""
+
+
+def read_toml(reference: str, label: str) -> dict[str, Any]:
+    """The table in a file, shipped or anywhere else; ``label`` is how the user knows the file."""
+    try:
+        data = library.read_bytes(reference)
+    except FileNotFoundError:
+        raise UnreadableToml(f"{label}: there is no such file{_sibling(reference)}") from None
+    except OSError as error:
+        raise UnreadableToml(f"{label}: cannot be read: {error.strerror}") from error
+    return _parse(data, label)
+
+
+def _parse(data: bytes, label: str) -> dict[str, Any]:
+    try:
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        place = _position(data[: error.start])
+        raise UnreadableToml(f"{label}:{place}: not UTF-8: byte {data[error.start]:#04x}") from error
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise UnreadableToml(f"{label}: not TOML for us: nested too deeply") from None
+    except ValueError as error:
+        raise UnreadableToml(f"{label}:{_place(str(error), text)}") from error
+
+
+def _sibling(reference: str) -> str:
+    """A hint at a topic file of that folder with a name much like the one that is not there."""
+    path = Path(reference)
+    return did_you_mean(path.name, [other.name for other in path.parent.glob("*.toml")])
+
+
+def _place(message: str, text: str) -> str:
+    """``line:column: what`` from tomllib's message, which tells the place only in words."""
+    found = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", message, re.DOTALL)
+    if not found:
+        return f" not TOML: {message}"
+    place = f"{found[2]}:{found[3]}" if found[2] else _position(text.encode())
+    return f"{place}: not TOML: {found[1]}"
+
+
+def _position(before: bytes) -> str:
+    """Line and column after some bytes, counted from 1."""
+    last = before.rpartition(b"\n")[2]
+    line = before.count(b"\n") + 1
+    return f"{line}:{len(last.decode('utf-8', 'replace')) + 1}"
