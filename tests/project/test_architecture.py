@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parent.parent.parent
 SOURCES = sorted((ROOT / "focused").rglob("*.py"))
 PLAIN = ("pages", "critics", "prioritizers", "frontier/order.py", "frontier/store_sqlite.py")
 NOT_IN_PLAIN = ("scrapy", "twisted", "redis", "scrapy_redis")

@@ -1,0 +1,67 @@
+"""``python -m focused.demo``: the demonstration, with its figures at the end."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from focused.demo.run import Crawl, DemonstrationFailed, run
+from focused.demo.webs import WEBS
+
+BASELINE, APPRENTICE = "breadth-first", "apprentice"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the demonstration; the exit code tells whether it showed what it should."""
+    options = _parser().parse_args(arguments)
+    console = Console(soft_wrap=True, highlight=False)
+    console.print(f"A generated web, crawled twice for {options.pages} pages. Files go to {options.out}.")
+    crawls = []
+    try:
+        for crawl in run(options.out, (BASELINE, APPRENTICE), web=options.web, pages=options.pages):
+            console.print(f"{crawl.prioritizer}: {crawl.pages} pages in {crawl.seconds:.0f} s")
+            crawls.append(crawl)
+    except DemonstrationFailed as error:
+        print(f"demonstration: {error}", file=sys.stderr)
+        return 1
+    console.print(_table(crawls))
+    console.print(f"Report: {crawls[-1].report}")
+    return _verdict(*crawls)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m focused.demo", description=__doc__)
+    parser.add_argument("--out", type=Path, default=Path("out/demo"), help="folder for the web and the crawls")
+    parser.add_argument("--web", choices=sorted(WEBS), default="demo", help="which generated web")
+    parser.add_argument("--pages", type=int, default=300, help="pages that each crawl may fetch")
+    return parser
+
+
+def _table(crawls: Sequence[Crawl]) -> Table:
+    table = Table(caption=f"{len(crawls[0].targets)} pages of this web are targets", caption_justify="left")
+    table.add_column("prioritizer")
+    for heading in ("pages", "targets found", "harvest"):
+        table.add_column(heading, justify="right")
+    for crawl in crawls:
+        table.add_row(crawl.prioritizer, str(crawl.pages), str(crawl.found), f"{crawl.harvest:.2f}")
+    return table
+
+
+def _verdict(baseline: Crawl, apprentice: Crawl) -> int:
+    if apprentice.found > baseline.found and apprentice.report.exists():
+        return 0
+    print(
+        f"demonstration: the apprentice should find more than {baseline.found} targets (found {apprentice.found}) "
+        f"and leave a report",
+        file=sys.stderr,
+    )
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
