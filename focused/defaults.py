@@ -6,6 +6,7 @@ settings module does not know ours.
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from scrapy.settings import BaseSettings
@@ -21,6 +22,21 @@ DEFAULTS: dict[str, Any] = {
     "FOCUSED_PAGE_LINKS": 2_000,
     "FOCUSED_PAGE_LEAVES": 20_000,
     "FOCUSED_PAGE_WORDS": 100_000,
+    # The topic, for projects whose own spider uses the prioritizer middleware (ours takes it as an argument).
+    "FOCUSED_TOPIC": "",
+    # A saved apprentice (a file of arrays) to begin with.
+    "FOCUSED_APPRENTICE": "",
+    # Stop after so many pages, after so many relevant ones, or when harvest over the last k pages falls below h
+    # ("0.05/200"); 0 and "" = never.
+    "FOCUSED_STOP_PAGES": 0,
+    "FOCUSED_STOP_FOUND": 0,
+    "FOCUSED_STOP_DRY": "",
+    # Only items of this relevance or more are written; the job keeps all.
+    "FOCUSED_OUTPUT_RELEVANT": 0.0,
+    # A link that was postponed this often (host asleep, robots.txt unreachable) is given up.
+    "FOCUSED_POSTPONED_TIMES": 5,
+    # What was learned is saved with the job after this many batches, and at the end.
+    "FOCUSED_SAVE_EVERY": 20,
     # Lessons are learned after this many pages.
     "FOCUSED_TRAIN_EVERY": 10,
     # Pieces of evidence kept for one waiting link: the first, the best, a random rest.
@@ -36,6 +52,13 @@ DEFAULTS: dict[str, Any] = {
     "FOCUSED_REPLAY_WEB": "",
     "FOCUSED_REPLAY_LOG": "",
 }
+
+_FROM_ENVIRONMENT = ("FOCUSED_MODELS",)
+
+
+def from_environment() -> dict[str, str]:
+    """Settings that may also come from the environment."""
+    return {name: os.environ[name] for name in _FROM_ENVIRONMENT if os.environ.get(name)}
 
 
 def read(settings: BaseSettings, name: str) -> Any:

@@ -213,6 +213,41 @@ class SqliteStore(FrontierStore):
         lease = self._leases.get(token)
         return lease.link if lease else 0
 
+    def host_of(self, token: int) -> int:
+        """The host that a lease counts for."""
+        return self._leases[token].host
+
+    def count_found(self, least: float) -> int:
+        """How many pages reached a relevance."""
+        row = self._db.execute("SELECT count(*) FROM pages WHERE outcome = 1 AND relevance >= ?", (least,)).fetchone()
+        return int(row[0])
+
+    def outcome_of(self, token: int) -> Outcome:
+        """The outcome of a lease so far."""
+        record = self._records.get(token)
+        return record.outcome if record else Outcome.NONE
+
+    def parent_url(self, token: int) -> str:
+        """The address of the page on which a leased link was found first; '' for a seed."""
+        row = self._db.execute("SELECT url FROM links WHERE id = ?", (self._leases[token].source,)).fetchone()
+        return str(row[0]) if row else ""
+
+    def evidence_of(self, link: int) -> Evidence | None:
+        """All kept evidence of a link."""
+        return self._evidence_of([link])
+
+    def was_redirected(self, token: int) -> bool:
+        """Did a lease begin at another address, or end at one that another fetch took?"""
+        return bool(self._leases[token].chain) and token not in self._records
+
+    def link_with(self, key: int) -> int:
+        """The link that has this identity; 0 if there is none."""
+        return self._find([key]).get(key, 0)
+
+    def new_number(self) -> int:
+        """A number that no link has yet."""
+        return self._next_link
+
     def redirect(self, token: int, url: str, host: str) -> bool:
         lease = self._leases[token]
         target = int(self.reserve([url]).links[0])
@@ -272,15 +307,13 @@ class SqliteStore(FrontierStore):
             return self._lessons(lease.chain, self._relevance_behind(lease.link))
         return self._lessons([lease.link, *lease.chain], float("nan"))
 
-    def lessons_since(self, order: int) -> list[Lessons]:
-        """The lessons of all pages judged after the given one, in that order: what a saved model has not seen."""
+    def lessons_since(self, order: int) -> list[Lessons | None]:
+        """The lessons of each page judged after the given one, in that order: what a saved model has not seen."""
         rows = self._db.execute("SELECT link, relevance, outcome FROM pages WHERE seq > ? ORDER BY seq", (order,))
-        lessons = []
-        for link, relevance, outcome in rows.fetchall():
-            lesson = self._lessons([link], relevance if outcome == Outcome.PAGE else 0.0)
-            if lesson is not None:
-                lessons.append(lesson)
-        return lessons
+        return [
+            self._lessons([link], relevance if outcome == Outcome.PAGE else 0.0)
+            for link, relevance, outcome in rows.fetchall()
+        ]
 
     def acknowledge(self, token: int, outcome: Outcome, detail: str = "") -> None:
         lease = self._leases.pop(token, None)

@@ -63,6 +63,8 @@ class Prioritizer(ABC):
     dense: ClassVar[tuple[str, ...]] = ()
     """Names of the numbers in ``Evidence.dense``."""
     learns: ClassVar[bool] = False
+    sees_fetched: bool = False
+    """Does `evidence` ask for ``fetched``? (Then it is shown all links of a page, also those fetched before.)"""
     follows_paths: ClassVar[bool] = False
     """Does `evidence` ask for ``arrived_by``? (It costs a look-up a page.)"""
 

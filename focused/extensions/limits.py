@@ -1,0 +1,100 @@
+"""Ends the crawl when it has what was asked for, or when it has dried up, and says why.
+
+Pages are counted over all starts of a job, so that the same command goes on to the same end.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from typing import Any, Self
+
+from scrapy import signals as scrapy_signals
+from scrapy.crawler import Crawler
+from scrapy.utils.defer import _schedule_coro
+
+from focused import signals
+from focused.defaults import read
+from focused.frontier.scheduler import frontier_of
+from focused.frontier.store import Outcome, PageRecord
+from focused.parts import parts_of
+
+logger = logging.getLogger(__name__)
+
+RELEVANT = 0.5
+"""A page counts as found when its relevance reaches this."""
+
+
+class LimitsExtension:
+    """Watches the verdicts. Reasons for closing: ``pages``, ``found``, ``dry``; else Scrapy's own."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        settings = crawler.settings
+        self.crawler = crawler
+        self._pages: int = read(settings, "FOCUSED_STOP_PAGES")
+        self._found: int = read(settings, "FOCUSED_STOP_FOUND")
+        least, _, over = read(settings, "FOCUSED_STOP_DRY").partition("/")
+        self._least = float(least or 0)
+        self._recent: deque[float] = deque(maxlen=int(over or 200))
+        self._found_so_far = 0
+        self._closing = False
+        crawler.signals.connect(self.spider_opened, scrapy_signals.spider_opened)
+        crawler.signals.connect(self.page_judged, signals.page_judged)
+        crawler.signals.connect(self.spider_closed, scrapy_signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def spider_opened(self) -> None:
+        """Take up the counts of an earlier start."""
+        frontier = frontier_of(self.crawler)
+        if frontier is None:
+            return
+        frontier.most_pages = self._pages
+        self._found_so_far = frontier.store.count_found(RELEVANT)
+        if self._pages and frontier.store.pages >= self._pages:
+            self._close("pages", f"the job has its {self._pages} pages already")
+        elif self._found and self._found_so_far >= self._found:
+            self._close("found", f"the job has its {self._found} relevant pages already")
+
+    def page_judged(self, item: Any, record: PageRecord) -> None:
+        """Count a page, and close when a limit is reached."""
+        self._recent.append(record.relevance)
+        if record.outcome is Outcome.PAGE and record.relevance >= RELEVANT:
+            self._found_so_far += 1
+            self.crawler.stats.inc_value("focused/page/found")
+        store = parts_of(self.crawler).store
+        pages = store.pages if store else self.crawler.stats.get_value("focused/page/judged")
+        if self._pages and pages >= self._pages:
+            self._close("pages", f"{self._pages} pages fetched")
+        elif self._found and self._found_so_far >= self._found:
+            self._close("found", f"{self._found} relevant pages found")
+        elif self._is_dry():
+            mean = sum(self._recent) / len(self._recent)
+            self._close("dry", f"dried up: harvest {mean:.3f} over the last {len(self._recent)} pages")
+
+    def spider_closed(self, reason: str) -> None:
+        """Say why it ended."""
+        stats = self.crawler.stats
+        if not stats.get_value("focused/stopped_by"):
+            stats.set_value("focused/stopped_by", _REASONS.get(reason, reason))
+        logger.info("The crawl ended: %s", stats.get_value("focused/stopped_by"))
+
+    def _is_dry(self) -> bool:
+        recent = self._recent
+        return bool(self._least) and len(recent) == recent.maxlen and sum(recent) / len(recent) < self._least
+
+    def _close(self, reason: str, words: str) -> None:
+        if self._closing:
+            return
+        self._closing = True
+        self.crawler.stats.set_value("focused/stopped_by", words)
+        _schedule_coro(self.crawler.engine.close_spider_async(reason=reason))
+
+
+_REASONS = {
+    "finished": "no link is left to follow",
+    "shutdown": "it was interrupted; the same command goes on with it if it has a JOBDIR",
+    "start_error": "the seeds could not be read",
+}

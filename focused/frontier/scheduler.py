@@ -1,0 +1,309 @@
+"""The frontier as Scrapy's scheduler.
+
+A request goes *waiting → leased → done*. It is acknowledged when it has left the engine's in-progress set, that is
+after callback *and* pipelines. Retries and redirects come back through `enqueue_request` while the original is still
+in progress; they carry its lease token and re-enter under it. What became of a request is told by others in its meta
+(`focused.middlewares.outcome`), or by a page that was recorded under its token (`focused.pipelines.critic`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import monotonic
+from typing import Any, Self
+
+from scrapy import Request, Spider, signals
+from scrapy.core.scheduler import BaseScheduler
+from scrapy.crawler import Crawler
+from scrapy.utils.asyncio import CallLaterResult, call_later
+from scrapy.utils.defer import _schedule_coro
+from scrapy.utils.job import job_dir
+
+from focused.defaults import read
+from focused.frontier.engine import EngineAccess
+from focused.frontier.requests import META, is_plain, priority_to_base, request_from_bytes, request_to_bytes
+from focused.frontier.resume import open_store
+from focused.frontier.store import SEED_RANK, Lease, NewLink, Outcome
+from focused.frontier.store_sqlite import SqliteStore, StoreBroken
+from focused.pages.page import join, url_to_host
+from focused.parts import parts_of
+
+logger = logging.getLogger(__name__)
+
+_FLUSH_AFTER = 0.05
+
+
+class FrontierScheduler(BaseScheduler):
+    """Hands out the best link whose host may be fetched now, and forgets it only when it is through."""
+
+    store: SqliteStore
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self.parts = parts_of(crawler)
+        self._engine = EngineAccess(crawler)
+        self._flights: dict[int, Request] = {}
+        self._coming_back: dict[int, Request] = {}
+        self._kept_in_memory: dict[int, Request] = {}
+        self._postponed: Counter[int] = Counter()
+        self._busy: Counter[int] = Counter()
+        self._last: dict[int, float] = {}
+        self._sleeping: dict[str, float] = {}
+        self._timer: CallLaterResult | None = None
+        self._flusher: CallLaterResult | None = None
+        self._temporary: TemporaryDirectory[str] | None = None
+        self._broken = False
+        self.most_pages: int = 0
+        crawler.signals.connect(self._spider_error, signals.spider_error)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def open(self, spider: Spider) -> None:
+        folder = job_dir(self.crawler.settings)
+        if folder is None:
+            self._temporary = TemporaryDirectory(prefix="focused-")
+            folder = self._temporary.name
+        self.spider = spider
+        self.store = self.parts.store = open_store(self.parts, Path(folder), self.crawler.settings)
+
+    def close(self, reason: str) -> None:
+        for timer in (self._timer, self._flusher):
+            if timer is not None:
+                timer.cancel()
+        try:
+            self._settle()
+            self.store.close()
+        except StoreBroken as error:
+            self._give_up(error)
+        if self._temporary is not None:
+            self._temporary.cleanup()
+
+    def has_pending_requests(self) -> bool:
+        return self.store.waiting > 0 and not self._is_full()
+
+    def enqueue_request(self, request: Request) -> bool:
+        try:
+            token = request.meta.get(META, {}).get("token")
+            if token is not None and token in self._flights:
+                return self._take_back(request, token)
+            return self._admit(request)
+        except StoreBroken as error:
+            self._give_up(error)
+            return False
+
+    def next_request(self) -> Request | None:
+        if self._broken:
+            return None
+        try:
+            self._settle()
+            if self._is_full():
+                return None
+            lease = self.store.lease(monotonic(), self._gate)
+        except StoreBroken as error:
+            self._give_up(error)
+            return None
+        if lease is None:
+            self._wake_later()
+            return None
+        return self._dispatch(lease)
+
+    def sleep(self, host: str, seconds: float) -> None:
+        """Fetch nothing from a host for some time."""
+        self._sleeping[host] = max(monotonic() + seconds, self._sleeping.get(host, 0.0))
+        self.crawler.stats.inc_value("focused/host/put_to_sleep")
+
+    # --- coming in ---------------------------------------------------------------------------------------------
+
+    def _admit(self, request: Request) -> bool:
+        meta = request.meta.get(META, {})
+        plain = is_plain(request, self.spider)
+        new = NewLink(
+            url=join(request.url, "") or request.url,
+            host=url_to_host(request.url),
+            link=meta.get("link", 0),
+            depth=request.meta.get("depth", 0),
+            source=meta.get("source", 0),
+            base=self._base(request),
+        )
+        kept = None
+        if not plain:
+            new.key = self._fingerprint(request)
+            kept = self._store_whole(request, new)
+        if not self.store.add(new):
+            self.crawler.stats.inc_value("focused/link/known")
+            return False
+        if kept is not None:
+            self._kept_in_memory[self.store.link_with(new.key)] = kept
+        self.crawler.stats.inc_value("focused/link/admitted")
+        return True
+
+    def _base(self, request: Request) -> float:
+        if request.meta.get("is_start_request"):
+            return SEED_RANK
+        return priority_to_base(request.priority - request.meta.get(META, {}).get("priority", 0))
+
+    def _fingerprint(self, request: Request) -> int:
+        fingerprint = self.crawler.request_fingerprinter.fingerprint(request)
+        if request.dont_filter:
+            fingerprint = fingerprint[:4] + self.store.new_number().to_bytes(8, "big")
+        return int.from_bytes(fingerprint[:8], "big") >> 1
+
+    def _store_whole(self, request: Request, new: NewLink) -> Request | None:
+        """Put a request that is more than an address into its link; those that cannot be written stay in memory."""
+        try:
+            new.request = request_to_bytes(request, self.spider)
+        except (TypeError, ValueError, OverflowError) as error:
+            if not self._kept_in_memory:
+                logger.warning("%s cannot be written to the job (%s): it is lost if the crawl dies", request, error)
+            self.crawler.stats.inc_value("focused/link/kept_in_memory")
+            return request
+        return None
+
+    def _take_back(self, request: Request, token: int) -> bool:
+        """A retry or a redirect re-enters under the lease of the original."""
+        host = self._host_of(token)
+        if request.url != self._flights[token].url:
+            url = join(request.url, "")
+            admitted = self.parts.scope.admit([url], [url_to_host(url)], request.meta.get("depth", 0))[0]
+            if not url or admitted is None:
+                request.meta[META]["outcome"] = [Outcome.DENIED.value, f"redirect out of scope: {request.url}"]
+                return False
+            if not self.store.redirect(token, url, url_to_host(url)):
+                return False
+        del self._flights[token]
+        self._free(host)
+        request.meta[META].pop("outcome", None)
+        self._coming_back[token] = request
+        self.store.return_lease(token)
+        return True
+
+    # --- going out ---------------------------------------------------------------------------------------------
+
+    def _dispatch(self, lease: Lease) -> Request:
+        request = self._coming_back.pop(lease.token, None) or self._build(lease)
+        self._flights[lease.token] = request
+        self._busy[lease.host] += 1
+        self._last[lease.host] = monotonic()
+        if self._flusher is None:
+            self._flusher = call_later(_FLUSH_AFTER, self._flush)
+        return request
+
+    def _build(self, lease: Lease) -> Request:
+        if lease.link in self._kept_in_memory:
+            request = self._kept_in_memory.pop(lease.link)
+        elif lease.request is not None:
+            request = request_from_bytes(lease.request, self.spider)
+        else:
+            request = Request(lease.url, meta={"depth": lease.depth})
+        own = {"token": lease.token, "link": lease.link, "score": lease.score, "source": lease.source}
+        request.meta[META] = {**own, "seed": lease.seed}
+        if lease.seed:
+            request.meta["is_start_request"] = True
+        return request
+
+    def _gate(self, host: int) -> float:
+        """When a host may be fetched next; 0 = now, inf = when a fetch of it has ended."""
+        name = self.store.host_name(host)
+        downloader = self.crawler.engine.downloader
+        slot = downloader.slots.get(name)
+        own = downloader.per_slot_settings.get(name, {})
+        most = slot.concurrency if slot else own.get("concurrency", downloader.domain_concurrency)
+        if self._busy[host] >= most:
+            return float("inf")
+        delay = slot.delay if slot else own.get("delay", downloader._delay)
+        last = max(self._last.get(host, 0.0), slot.lastseen if slot else 0.0)
+        ready = max(last + delay if delay and last else 0.0, self._sleeping.get(name, 0.0))
+        return ready if ready > monotonic() else 0.0
+
+    def _is_full(self) -> bool:
+        """Are as many pages out as may still come?"""
+        return bool(self.most_pages) and self.store.pages + len(self._flights) >= self.most_pages
+
+    def _wake_later(self) -> None:
+        wake = self.store.next_wake()
+        if wake is None:
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = call_later(max(wake - monotonic(), 0.001), self._wake)
+
+    def _wake(self) -> None:
+        self._timer = None
+        self._engine.wake()
+
+    def _flush(self) -> None:
+        """Write leases down soon: a page that kills its crawl must be known by its lease."""
+        self._flusher = None
+        try:
+            self.store.commit()
+        except StoreBroken as error:
+            self._give_up(error)
+
+    # --- ending ------------------------------------------------------------------------------------------------
+
+    def _settle(self) -> None:
+        """Acknowledge what has left the engine."""
+        if not self._flights:
+            return
+        in_progress = self._engine.in_progress()
+        for token, request in [(t, r) for t, r in self._flights.items() if r not in in_progress]:
+            host = self._host_of(token)
+            del self._flights[token]
+            self._end(token, request)
+            self._free(host)
+
+    def _end(self, token: int, request: Request) -> None:
+        number, detail = request.meta.get(META, {}).get("outcome", (Outcome.OTHER.value, ""))
+        if number == "postponed" and self._postpone(token, request, float(detail)):
+            return
+        outcome = Outcome.DENIED if number == "postponed" else Outcome(number)
+        detail = "postponed too often" if number == "postponed" else str(detail)
+        if outcome is Outcome.DEAD or self.store.was_redirected(token):
+            self.parts.trainer.add(self.store.lessons_of(token))
+        self.store.acknowledge(token, outcome, detail)
+
+    def _postpone(self, token: int, request: Request, seconds: float) -> bool:
+        link = self.store.link_of(token)
+        self._postponed[link] += 1
+        if self._postponed[link] > read(self.crawler.settings, "FOCUSED_POSTPONED_TIMES"):
+            return False
+        self.sleep(url_to_host(request.url), seconds)
+        self.crawler.stats.inc_value("focused/link/postponed")
+        self.store.postpone(token)
+        return True
+
+    def _free(self, host: int) -> None:
+        self._busy[host] -= 1
+        if self._busy[host] <= 0:
+            del self._busy[host]
+        self.store.release(host)
+
+    def _host_of(self, token: int) -> int:
+        return self.store.host_of(token)
+
+    def _spider_error(self, failure: Any, response: Any) -> None:
+        meta = getattr(getattr(response, "request", None), "meta", {}).get(META)
+        if meta is not None:
+            meta["outcome"] = [Outcome.FAILED.value, f"callback: {failure.value!r}"[:200]]
+
+    def _give_up(self, error: StoreBroken) -> None:
+        """The store cannot be written: end the crawl; nothing that was acknowledged is lost."""
+        if not self._broken:
+            self._broken = True
+            logger.error("%s", error)
+            self.crawler.stats.set_value("focused/stopped_by", str(error))
+            _schedule_coro(self.crawler.engine.close_spider_async(reason="store_broken"))
+
+
+def frontier_of(crawler: Crawler) -> FrontierScheduler | None:
+    """The frontier of a crawl; None if it has another scheduler, or has not begun."""
+    try:
+        scheduler = crawler.engine.scheduler
+    except RuntimeError:
+        return None
+    return scheduler if isinstance(scheduler, FrontierScheduler) else None

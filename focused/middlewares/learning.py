@@ -1,0 +1,60 @@
+"""Scores and lessons under a scheduler that is not ours.
+
+There is no frontier to keep evidence, so each request carries its own in its meta; when its page arrives, the
+critic's verdict and that evidence are a lesson. What is queued keeps the priority it was given.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scrapy import Request
+from scrapy.http import HtmlResponse
+
+from focused.frontier.requests import META, score_to_priority
+from focused.pages.evidence import Evidence
+from focused.pages.page import Page, join
+from focused.prioritizers.base import Lessons
+
+if TYPE_CHECKING:
+    from focused.parts import Parts
+
+
+class StockLearner:
+    """The prioritizer in a project with Scrapy's scheduler."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+
+    def score(self, requests: list[Request], response: HtmlResponse, page: Page) -> list[Request]:
+        """Learn from the page that came, and add scores to the priorities of the requests for its links."""
+        verdict = self._parts.judge(page)
+        self._learn(response, verdict.relevance)
+        first = {url: i for i, url in reversed(list(enumerate(page.links.urls)))}
+        rows, of = [], []
+        for request in requests:
+            row = first.get(join(request.url, ""))
+            if row is not None:
+                rows.append(row)
+                of.append(request)
+        if rows:
+            evidence = self._parts.prioritizer.evidence(page, verdict, page.links.take(rows))
+            scores = self._parts.prioritizer.score(evidence).tolist()
+            for i, (request, score) in enumerate(zip(of, scores, strict=True)):
+                request.priority += score_to_priority(score)
+                told = {"score": score, "from": verdict.relevance, "evidence": evidence.row(i).to_bytes()}
+                request.meta[META] = {**request.meta.get(META, {}), **told}
+        return requests
+
+    def _learn(self, response: HtmlResponse, relevance: float) -> None:
+        meta = response.meta.get(META, {})
+        if "evidence" not in meta or not self._parts.prioritizer.learns:
+            return
+        one = np.ones(1, np.float32)
+        evidence = Evidence.from_bytes(meta["evidence"])
+        self._parts.trainer.add(Lessons(evidence, one * relevance, one * meta["from"], one, np.ones(1, np.bool_)))
+        if self._parts.trainer.page_done():
+            batch = self._parts.trainer.take_batch()
+            if batch is not None:
+                self._parts.prioritizer = self._parts.prioritizer.learn(batch) or self._parts.prioritizer

@@ -1,0 +1,133 @@
+"""Scores links before they are followed: the apprentice's place in Scrapy.
+
+All links of a page become evidence at once and are scored at once. In our own spider, pages arrive as `PageItem` and
+their links stay inside: a `Request` is built only for addresses not seen before; for links that wait already, the
+new evidence goes to the frontier without one. In anybody else's spider, the requests that it yields for links of the
+page get their score added to ``request.priority``, with any scheduler.
+
+Ours stands closest to the spider (above Scrapy's 900), so that the requests it makes pass through the stock
+middlewares for depth and address length like any other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scrapy import Request
+from scrapy.crawler import Crawler
+from scrapy.http import HtmlResponse, Response
+
+from focused.frontier.requests import META, score_to_priority
+from focused.frontier.store import Known, State
+from focused.items import PageItem
+from focused.middlewares.learning import StockLearner
+from focused.pages.evidence import Evidence
+from focused.pages.page import Links, Page, join, parse_page, url_to_host
+from focused.parts import Parts, parts_of
+
+
+class PrioritizerMiddleware:
+    """Gives every link of a page its score."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self.parts: Parts = parts_of(crawler)
+        self._stock = StockLearner(self.parts)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Links of pages become requests; requests that came by themselves get their score."""
+        requests: list[Request] = []
+        async for output in result:
+            if isinstance(output, PageItem) and self.parts.store is not None:
+                # Links first: when the item's pipelines have the prioritizer learn, these are scored anew with it.
+                for request in self._follow(output.page, response):
+                    yield request
+                yield output
+            elif isinstance(output, Request):
+                requests.append(output)
+            else:
+                yield output
+        for request in self._score(requests, response):
+            yield request
+
+    def _follow(self, page: Page, response: Response) -> Iterator[Request]:
+        """Requests for the links of a page that nobody has seen before; evidence for all that wait."""
+        store = self.parts.store
+        assert store is not None
+        meta = response.meta.get(META, {})
+        source = store.link_of(meta.get("token", 0))
+        urls, rows = self._admitted(page, response.meta.get("depth", 0) + 1)
+        known = store.reserve(urls)
+        wanted = np.flatnonzero(known.wanted & (known.links != source))
+        if not len(wanted):
+            return
+        links = page.links.take(rows)
+        evidence = self._evidence(page, links, known, wanted, source)
+        scores = self.parts.scorer.score(evidence)
+        store.add_evidence(source, evidence, scores)
+        best = dict(zip(evidence.link.tolist(), scores.tolist(), strict=True))
+        fresh = {int(known.links[i]): urls[i] for i in wanted.tolist() if known.states[i] == State.RESERVED}
+        for link, url in fresh.items():
+            priority = score_to_priority(best[link])
+            yield Request(url, priority=priority, meta={META: {"link": link, "source": source, "priority": priority}})
+
+    def _admitted(self, page: Page, depth: int) -> tuple[list[str], list[int]]:
+        """The addresses of a page's links that may enter the frontier, and which links they are."""
+        urls = page.links.urls
+        admitted = self.parts.scope.admit(urls, [url_to_host(url) for url in urls], depth)
+        rows = [i for i, url in enumerate(admitted) if url]
+        return [url for url in admitted if url], rows
+
+    def _evidence(
+        self, page: Page, links: Links, known: Known, wanted: NDArray[np.int64], source: int
+    ) -> Evidence:
+        prioritizer, store = self.parts.scorer, self.parts.store
+        assert store is not None
+        verdict = self.parts.judge(page)
+        arrived_by = store.evidence_of(source) if prioritizer.follows_paths else None
+        if prioritizer.sees_fetched:
+            # Neighbours that were fetched speak for a link, so all of them are shown.
+            every = prioritizer.evidence(page, verdict, links, fetched=known.relevance, arrived_by=arrived_by)
+            evidence = every.take(wanted)
+        else:
+            evidence = prioritizer.evidence(page, verdict, links.take(wanted), arrived_by=arrived_by)
+        evidence.link = known.links[wanted].astype(np.uint32)
+        return evidence
+
+    def _score(self, requests: list[Request], response: Response) -> Iterator[Request]:
+        """Requests of somebody's own spider: those for links of the page get the links' scores."""
+        if self.parts.store is None and isinstance(response, HtmlResponse):
+            requests = self._stock.score(requests, response, self._page(response))
+        elif isinstance(response, HtmlResponse) and requests:
+            self._score_with_store(requests, response)
+        yield from requests
+
+    def _score_with_store(self, requests: list[Request], response: HtmlResponse) -> None:
+        store = self.parts.store
+        assert store is not None
+        page = self._page(response)
+        source = store.link_of(response.meta.get(META, {}).get("token", 0))
+        by_url = {join(request.url, ""): request for request in requests}
+        rows = [i for i, url in enumerate(page.links.urls) if url in by_url]
+        if not rows:
+            return
+        known = store.reserve([page.links.urls[i] for i in rows])
+        wanted = np.flatnonzero(known.wanted)
+        evidence = self._evidence(page, page.links.take(rows), known, wanted, source)
+        scores = self.parts.scorer.score(evidence)
+        store.add_evidence(source, evidence, scores)
+        for i, link, score in zip(wanted.tolist(), evidence.link.tolist(), scores.tolist(), strict=True):
+            request = by_url[page.links.urls[rows[i]]]
+            priority = score_to_priority(score)
+            request.priority += priority - request.meta.get(META, {}).get("priority", 0)
+            request.meta[META] = {"link": link, "source": source, "priority": priority}
+
+    def _page(self, response: HtmlResponse) -> Page:
+        return parse_page(response.selector.root, response.url, self.parts.limits)

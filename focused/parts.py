@@ -1,0 +1,99 @@
+"""The parts of one crawl that several Scrapy components share: topic, critic, prioritizer, frontier.
+
+Scrapy builds its components one by one, each from the crawler; here they find one another.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.settings import BaseSettings
+
+from focused.critics.base import Critic, Verdict
+from focused.critics.choose import critic_for
+from focused.defaults import read
+from focused.frontier.store_sqlite import SqliteStore
+from focused.pages.page import Page, PageLimits
+from focused.prioritizers import PRIORITIZERS
+from focused.prioritizers.base import Prioritizer
+from focused.prioritizers.trainer import Trainer
+from focused.registry import find
+from focused.scope import Scope
+from focused.topics.topic import Topic, load_topic
+
+_OF: WeakKeyDictionary[Crawler, Parts] = WeakKeyDictionary()
+DEFAULT_PRIORITIZER = "apprentice"
+
+
+@dataclass(eq=False)
+class Parts:
+    """What the components of one crawl share. ``store`` is None under a scheduler that is not ours."""
+
+    topic: Topic
+    critic: Critic
+    prioritizer: Prioritizer
+    trainer: Trainer
+    scope: Scope
+    limits: PageLimits
+    store: SqliteStore | None = None
+    left_out: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def scorer(self) -> Prioritizer:
+        """The snapshot of the prioritizer that scores now."""
+        return self.store.prioritizer if self.store else self.prioritizer
+
+    def judge(self, page: Page) -> Verdict:
+        """The verdict on a page: made on first need, then remembered on it."""
+        if page.verdict is None:
+            page.verdict = self.critic.judge(page)
+        return page.verdict
+
+    def greet(self, seed: Page) -> None:
+        """Show the critic a seed page; what it takes from it is kept with the job."""
+        if self.critic.greet(seed) and self.store:
+            self.store.note("critic", json.dumps(self.critic.state()))
+
+
+def parts_of(crawler: Crawler) -> Parts:
+    """The parts of a crawl, made on first need."""
+    parts = _OF.get(crawler)
+    if parts is None:
+        parts = _OF[crawler] = _make(crawler)
+    return parts
+
+
+def _make(crawler: Crawler) -> Parts:
+    settings = crawler.settings
+    topic = getattr(crawler.spider, "topic", None)
+    if topic is None:
+        if not read(settings, "FOCUSED_TOPIC"):
+            raise NotConfigured("FOCUSED_TOPIC is not set: name a topic, or crawl with the spider 'focused'")
+        topic = load_topic(read(settings, "FOCUSED_TOPIC"))
+    critic = critic_for(topic, Path(read(settings, "FOCUSED_MODELS")), read(settings, "FOCUSED_CRITIC"))
+    limits = PageLimits(*(read(settings, f"FOCUSED_PAGE_{part}") for part in ("LINKS", "LEAVES", "WORDS")))
+    return Parts(
+        topic=topic,
+        critic=critic,
+        prioritizer=make_prioritizer(topic, settings, critic),
+        trainer=Trainer(read(settings, "FOCUSED_TRAIN_EVERY")),
+        scope=getattr(crawler.spider, "scope", None) or Scope.from_settings(settings),
+        limits=limits,
+    )
+
+
+def make_prioritizer(topic: Topic, settings: BaseSettings, critic: Critic) -> Prioritizer:
+    """The prioritizer that the settings or the topic name, with the topic's options."""
+    options: dict[str, Any] = dict(topic.prioritizer)
+    own = options.pop("name", "")
+    name = read(settings, "FOCUSED_PRIORITIZER") or own or DEFAULT_PRIORITIZER
+    # Options in a topic file are meant for the prioritizer that the file names.
+    options = options if name == (own or DEFAULT_PRIORITIZER) else {}
+    made: Prioritizer = find("prioritizer", name, PRIORITIZERS)(critic=critic, **options)
+    return made

@@ -1,0 +1,61 @@
+"""Judges each page, and records it under its lease."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any, Self
+
+from itemadapter import ItemAdapter
+from scrapy.crawler import Crawler
+
+from focused import signals
+from focused.frontier.store import Outcome, PageRecord
+from focused.items import PageItem
+from focused.parts import parts_of
+
+
+class CriticPipeline:
+    """The verdict goes into the item, the record and the statistics."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self.parts = parts_of(crawler)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    async def process_item(self, item: Any) -> Any:
+        """Fill in what is known of the page now."""
+        if not isinstance(item, PageItem):
+            return item
+        verdict = self.parts.judge(item.page)
+        item["relevance"] = round(verdict.relevance, 6)
+        item["class"] = verdict.best_class
+        item["time"] = datetime.now(UTC).isoformat(timespec="seconds")
+        record = PageRecord(
+            0,
+            item.page.url,
+            verdict.relevance,
+            item.page.digest,
+            title=item.page.title,
+            best_class=verdict.best_class,
+        )
+        self._record(item, record)
+        await self.crawler.signals.send_catch_log_async(
+            signals.page_judged, item=item, record=record, spider=self.crawler.spider
+        )
+        return item
+
+    def _record(self, item: PageItem, record: PageRecord) -> None:
+        store = self.parts.store
+        if store is not None and store.link_of(item.token):
+            item["parent"] = store.parent_url(item.token)
+            store.record(item.token, record)
+            item["order"] = record.order
+            record.item = ItemAdapter(item).asdict()
+        stats = self.crawler.stats
+        if record.outcome is Outcome.DUPLICATE:
+            stats.inc_value("focused/page/duplicates")
+        stats.inc_value("focused/page/judged")
+        stats.inc_value("focused/relevance/sum", record.relevance)

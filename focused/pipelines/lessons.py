@@ -1,0 +1,32 @@
+"""Pairs the verdict on a page *v* with the evidence of every known link (*u*, *v*)."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from scrapy.crawler import Crawler
+
+from focused.items import PageItem
+from focused.parts import parts_of
+
+
+class LessonsPipeline:
+    """Labels the instances that the prioritizer learns from."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self.parts = parts_of(crawler)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def process_item(self, item: Any) -> Any:
+        """Hand the page's lessons to the trainer."""
+        store = self.parts.store
+        if isinstance(item, PageItem) and store is not None and store.prioritizer.learns:
+            lessons = store.lessons_of(item.token)
+            if lessons is not None:
+                self.parts.trainer.add(lessons)
+                self.crawler.stats.inc_value("focused/lesson/count", len(lessons))
+        return item

@@ -1,0 +1,94 @@
+"""Has the prioritizer learn after every batch of pages, and puts the frontier in order anew.
+
+Learning and scoring run in a thread, over snapshots; the page that triggered them waits, others go on. With one
+request at a time the crawl is therefore the same whatever the machine's speed.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any, Self
+
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DropItem
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.threads import deferToThread
+
+from focused import signals
+from focused.defaults import read
+from focused.frontier.resume import save_model
+from focused.frontier.store import Outcome
+from focused.items import PageItem
+from focused.parts import parts_of
+
+logger = logging.getLogger(__name__)
+
+# A frontier with less evidence than this is scored again after every batch, whatever the budget.
+_SMALL = 20_000
+
+
+class TrainingPipeline:
+    """Triggers retraining and re-scoring. Duplicates are dropped behind it: they have taught what they can."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self.parts = parts_of(crawler)
+        self._per_page: int = read(crawler.settings, "FOCUSED_RESCORE_PER_PAGE")
+        self._save_every: int = read(crawler.settings, "FOCUSED_SAVE_EVERY")
+        self._credit = 0
+        self._busy = False
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def close_spider(self) -> None:
+        """Keep what was learned."""
+        save_model(self.parts)
+
+    async def process_item(self, item: Any) -> Any:
+        """Count the page; learn when a batch is due."""
+        store = self.parts.store
+        if not isinstance(item, PageItem) or store is None or not store.link_of(item.token):
+            return item
+        self._credit += self._per_page
+        duplicate = store.outcome_of(item.token) is Outcome.DUPLICATE
+        if store.prioritizer.learns and self.parts.trainer.page_done() and not self._busy:
+            self._busy = True
+            try:
+                await self._train()
+            finally:
+                self._busy = False
+        if duplicate:
+            raise DropItem("same content as a page fetched before", log_level="DEBUG")
+        return item
+
+    async def _train(self) -> None:
+        store, batch = self.parts.store, self.parts.trainer.take_batch()
+        if store is None or batch is None:
+            return
+        new = await maybe_deferred_to_future(deferToThread(store.prioritizer.learn, batch))
+        if new is None:
+            return
+        store.prioritizer = new
+        await self._rescore()
+        stats = self.crawler.stats
+        stats.inc_value("focused/training/batches")
+        if stats.get_value("focused/training/batches") % self._save_every == 0:
+            save_model(self.parts)
+        self.crawler.signals.send_catch_log(
+            signals.prioritizer_trained, lessons=len(batch), spider=self.crawler.spider
+        )
+
+    async def _rescore(self) -> None:
+        """Score everything that waits, while that is cheap or paid for; else links are scored as they are taken."""
+        store = self.parts.store
+        assert store is not None
+        if store.rows > max(_SMALL, self._credit):
+            self.crawler.stats.inc_value("focused/rescore/put_off")
+            return
+        self._credit = max(0, self._credit - store.rows)
+        finish = await maybe_deferred_to_future(deferToThread(store.rescore()))
+        finish()
+        self.crawler.stats.inc_value("focused/rescore/count")
+        self.crawler.stats.inc_value("focused/rescore/rows", store.rows)

@@ -1,0 +1,61 @@
+"""The table of contents of the crawler: which component stands where, and how politely it crawls.
+
+Our own settings, with a line on each, are in `focused.defaults`.
+"""
+
+from focused.defaults import from_environment
+
+BOT_NAME = "focused"
+SPIDER_MODULES = ["focused.spiders"]
+NEWSPIDER_MODULE = "focused.spiders"
+COMMANDS_MODULE = "focused.commands"
+
+# Who we are. Set your own address: people whose sites are crawled should know whom to ask.
+USER_AGENT = "Focused/0.1 (a topical crawler; +https://github.com/focused-crawler/focused)"
+
+# Politeness.
+ROBOTSTXT_OBEY = True
+DOWNLOAD_DELAY = 1.0
+DOWNLOAD_DELAY_JITTER = 0.0
+CONCURRENT_REQUESTS = 16
+CONCURRENT_REQUESTS_PER_DOMAIN = 1
+DOWNLOAD_TIMEOUT = 30
+RETRY_TIMES = 2
+REFERER_ENABLED = False
+COOKIES_ENABLED = True
+
+# Pages are small; what is larger is a trap or a film.
+DOWNLOAD_MAXSIZE = 10 * 1024 * 1024
+DOWNLOAD_WARNSIZE = 5 * 1024 * 1024
+
+# Nothing that takes commands from a port.
+TELNETCONSOLE_ENABLED = False
+REMOTE_CONTROL_ENABLED = False
+
+SCHEDULER = "focused.frontier.scheduler.FrontierScheduler"
+
+DOWNLOADER_MIDDLEWARES = {
+    "focused.middlewares.outcome.OutcomeMiddleware": 10,
+}
+
+SPIDER_MIDDLEWARES = {
+    "focused.middlewares.prioritizer.PrioritizerMiddleware": 950,
+}
+
+ITEM_PIPELINES = {
+    "focused.pipelines.critic.CriticPipeline": 100,
+    "focused.pipelines.lessons.LessonsPipeline": 200,
+    "focused.pipelines.training.TrainingPipeline": 300,
+    "focused.pipelines.output.OutputPipeline": 900,
+}
+
+EXTENSIONS = {
+    "focused.extensions.limits.LimitsExtension": 100,
+}
+
+ASYNCIO_EVENT_LOOP = "uvloop.Loop"
+LOG_LEVEL = "INFO"
+FEED_EXPORT_ENCODING = "utf-8"
+FEED_EXPORT_FIELDS = ["url", "title", "relevance", "class", "depth", "parent", "order", "score", "time"]
+
+globals().update(from_environment())

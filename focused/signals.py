@@ -1,0 +1,7 @@
+"""Signals of our own, in the past tense."""
+
+page_judged = object()
+"""A page has its verdict. Arguments: item, record (a PageRecord), spider."""
+
+prioritizer_trained = object()
+"""The prioritizer has learned. Arguments: lessons (how many), version, spider."""

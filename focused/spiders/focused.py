@@ -1,0 +1,89 @@
+"""``scrapy crawl focused -a topic=…``: a crawl for the pages on a topic."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from typing import Any, Self
+
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler
+from scrapy.http import HtmlResponse, Response
+
+from focused.frontier.requests import META
+from focused.frontier.store import Outcome
+from focused.items import PageItem
+from focused.middlewares.body import safe_root
+from focused.pages.page import parse_page
+from focused.parts import parts_of
+from focused.scope import Scope
+from focused.topics.arguments import Arguments, parse_arguments
+from focused.topics.settings import apply_settings
+from focused.topics.topic import Topic, load_topic
+
+_ARGUMENT_SETTINGS = {
+    "prioritizer": "FOCUSED_PRIORITIZER",
+    "critic": "FOCUSED_CRITIC",
+    "apprentice": "FOCUSED_APPRENTICE",
+    "pages": "FOCUSED_STOP_PAGES",
+    "found": "FOCUSED_STOP_FOUND",
+    "relevant": "FOCUSED_OUTPUT_RELEVANT",
+    "per_host": "FOCUSED_SCOPE_PER_HOST",
+    "depth": "FOCUSED_SCOPE_DEPTH",
+}
+
+
+class FocusedSpider(Spider):
+    """Parses each page once and gives out one item for it; the links stay on the page for the prioritizer."""
+
+    name = "focused"
+
+    topic: Topic
+    scope: Scope
+    arguments: Arguments
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+        arguments = parse_arguments(kwargs)
+        topic = load_topic(arguments.topic, seeds=arguments.seeds, seeds_needed=True)
+        apply_settings(topic, crawler.settings)
+        for argument, setting in _ARGUMENT_SETTINGS.items():
+            value = getattr(arguments, argument)
+            if value:
+                crawler.settings.set(setting, value, priority="cmdline")
+        if arguments.dry:
+            crawler.settings.set("FOCUSED_STOP_DRY", f"{arguments.dry.harvest}/{arguments.dry.pages}", "cmdline")
+        spider = super().from_crawler(crawler)
+        spider.topic, spider.arguments = topic, arguments
+        spider.scope = Scope.from_settings(
+            crawler.settings,
+            allowed_hosts=[*topic.allowed_hosts, *arguments.allow_hosts],
+            denied_hosts=arguments.deny_hosts,
+            allow=arguments.allow,
+            deny=arguments.deny,
+        )
+        return spider
+
+    async def start(self) -> AsyncIterator[Request]:
+        """The topic's seeds."""
+        for url in self.topic.seeds:
+            yield Request(url)
+
+    async def parse(self, response: Response) -> AsyncIterator[PageItem]:
+        """One page, parsed once."""
+        meta = response.meta.setdefault(META, {})
+        if not isinstance(response, HtmlResponse):
+            kind = response.headers.get("Content-Type", b"").decode("latin-1")
+            meta["outcome"] = [Outcome.NOT_HTML.value, kind or type(response).__name__]
+            return
+        parts = parts_of(self.crawler)
+        root, left_out = await safe_root(response)
+        page = parse_page(root, response.url, parts.limits)
+        page.left_out.update(left_out)
+        for what, count in page.left_out.items():
+            self.crawler.stats.inc_value(f"focused/page/left_out/{what}", count)
+        if meta.get("seed"):
+            parts.greet(page)
+        item = PageItem.of(page, meta.get("token", 0))
+        item["depth"] = response.meta.get("depth", 0)
+        item["score"] = None if meta.get("seed") else meta.get("score")
+        yield item
