@@ -1,0 +1,112 @@
+"""What a test's site answers to one request, and how badly it behaves while it does."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from time import monotonic
+
+HTML = "text/html; charset=utf-8"
+BEFORE_HEADERS = -1
+
+
+@dataclass(slots=True, eq=False)
+class Visit:
+    """One request as the site saw it. Times are `time.monotonic`; ``gap`` is since the host's last request began.
+
+    ``in_flight`` counts the host's requests under way at that moment, this one too; ``ended`` is 0 until the answer
+    is out, and ``status`` is 0 if there was none.
+    """
+
+    method: str
+    url: str
+    host: str
+    path: str
+    headers: Mapping[str, str]
+    in_flight: int
+    gap: float | None
+    began: float = field(default_factory=monotonic)
+    ended: float = 0.0
+    status: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """An answer.
+
+    ``body`` may be a function that gives pieces, for bodies made while they are sent. ``wait`` seconds pass before the
+    headers, ``pause`` seconds after each piece of ``piece`` bytes. ``length`` is the Content-Length that is told,
+    right or wrong. With ``hang`` nothing is ever sent; with ``reset`` the connection breaks after so many bytes of the
+    body, or `BEFORE_HEADERS`.
+    """
+
+    status: int = 200
+    body: bytes | Callable[[], Iterable[bytes]] = b""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    wait: float = 0.0
+    pause: float = 0.0
+    piece: int = 65_536
+    length: int | None = None
+    hang: bool = False
+    reset: int | None = None
+
+    def head(self) -> bytes:
+        """The status line and the headers."""
+        lines = [f"HTTP/1.1 {self.status} {'OK' if self.status == 200 else 'Status'}"]
+        headers = {"Content-Type": HTML, **self.headers}
+        if self.chunked:
+            headers["Transfer-Encoding"] = "chunked"
+        elif isinstance(self.body, bytes):
+            headers["Content-Length"] = str(len(self.body))
+        if self.length is not None:
+            headers["Content-Length"] = str(self.length)
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        return "\r\n".join(lines).encode("latin-1", "replace") + b"\r\n\r\n"
+
+    @property
+    def chunked(self) -> bool:
+        """Is the body sent in HTTP chunks, because its length is not known?"""
+        return self.length is None and not isinstance(self.body, bytes)
+
+    @property
+    def keeps_alive(self) -> bool:
+        """Can the connection take another request afterwards?"""
+        return self.length is None and self.reset is None
+
+    async def pieces(self) -> AsyncIterator[bytes]:
+        """The body as it goes over the wire."""
+        if not isinstance(self.body, bytes):
+            for piece in self.body():
+                yield b"%x\r\n%b\r\n" % (len(piece), piece) if self.chunked else piece
+            if self.chunked:
+                yield b"0\r\n\r\n"
+            return
+        for at in range(0, len(self.body), self.piece):
+            yield self.body[at : at + self.piece]
+
+
+Handler = Callable[[Visit], Reply]
+
+
+def html(body: str, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Reply:
+    """An HTML page."""
+    return Reply(status=status, body=body.encode(), headers=headers or {})
+
+
+def redirect(to: str, status: int = 301) -> Reply:
+    """A redirect."""
+    return Reply(status=status, headers={"Location": to})
+
+
+def gzipped(reply: Reply) -> Reply:
+    """The same page, compressed on the wire."""
+    body = reply.body if isinstance(reply.body, bytes) else b"".join(reply.body())
+    headers = {**reply.headers, "Content-Encoding": "gzip"}
+    return Reply(status=reply.status, body=gzip.compress(body), headers=headers)
+
+
+def in_turn(*replies: Reply) -> Handler:
+    """Answers one after the other, and the last one for ever."""
+    left = list(replies)
+    return lambda _: left.pop(0) if len(left) > 1 else left[0]

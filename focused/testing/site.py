@@ -1,0 +1,189 @@
+"""A local web for tests: one port on loopback that is the origin of its own pages and the proxy for all others.
+
+It runs in a thread with an event loop of its own, so that it depends neither on the reactor of a test nor on its
+pace, and remembers every request. Whatever a server can do wrong, a `Reply` says.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import socket
+import struct
+from collections.abc import Iterable, Iterator, Mapping
+from threading import Condition, Thread
+from time import monotonic
+from types import TracebackType
+from typing import Self
+from urllib.parse import urlsplit
+
+from focused.testing.reply import BEFORE_HEADERS, Handler, Reply, Visit
+
+Page = Reply | Handler | str | tuple[int, Mapping[str, str], bytes]
+_NOT_FOUND = Reply(status=404, body=b"<html><title>Not Found</title><h1>Not Found</h1></html>")
+_NO_TUNNELS = Reply(status=501, body=b"this proxy has no tunnels: use http addresses\n")
+_LONGEST_HEAD = 1 << 20
+
+
+class SiteServer:
+    """Serve pages as a context manager.
+
+    Pages are found by whole address (``http://a.example/x``) or, on any host, by path (``/x``); anything else is
+    answered with ``missing``. A page is a `Reply`, a function from `Visit` to `Reply`, plain HTML, or (status,
+    headers, body). Port 0 takes any that is free. The mapping may be changed while the server runs.
+    """
+
+    def __init__(self, pages: Mapping[str, Page], *, missing: Page = _NOT_FOUND, port: int = 0) -> None:
+        self.pages = pages
+        self.missing = missing
+        self.visits: list[Visit] = []
+        self.port = port
+        self._changed = Condition()
+        self._in_flight: dict[str, int] = {}
+        self._last: dict[str, float] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._loop = asyncio.new_event_loop()
+        self._thread = Thread(target=self._loop.run_forever, name="site-server", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        started = asyncio.start_server(self._connection, "127.0.0.1", self.port, limit=_LONGEST_HEAD)
+        self._server = asyncio.run_coroutine_threadsafe(started, self._loop).result(10)
+        self.port = self._server.sockets[0].getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(10)
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+        self._loop.close()
+
+    def fetched(self, *, since: int = 0, status: int | None = 200) -> list[str]:
+        """Addresses in the order of their requests, robots.txt left out; ``status`` None takes all."""
+        visits = self.visits[since:]
+        wanted = (visit for visit in visits if status is None or visit.status == status)
+        return [visit.url for visit in wanted if visit.path != "/robots.txt"]
+
+    def visits_to(self, address: str) -> list[Visit]:
+        """The visits to one address, or to one path on any host."""
+        return [visit for visit in self.visits if address in {visit.url, visit.path}]
+
+    def most_at_once(self, host: str) -> int:
+        """The most requests that one host had under way at a time."""
+        return max((visit.in_flight for visit in self.visits if visit.host == host), default=0)
+
+    def gaps(self, host: str) -> list[float]:
+        """The seconds between the beginnings of a host's requests."""
+        return [visit.gap for visit in self.visits if visit.host == host and visit.gap is not None]
+
+    def wait_for(self, visits: int, timeout: float) -> bool:
+        """Wait until so many requests have come in; False if they did not in time."""
+        with self._changed:
+            return self._changed.wait_for(lambda: len(self.visits) >= visits, timeout)
+
+    async def _stop(self) -> None:
+        self._server.close()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+                while await self._exchange(reader, writer):
+                    pass
+        finally:
+            self._tasks.discard(task)
+            writer.close()
+
+    async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
+        """One request and its answer; True if the connection may be used again."""
+        method, target, headers = _parse(await reader.readuntil(b"\r\n\r\n"))
+        await reader.readexactly(int(headers.get("content-length", 0)))
+        with self._visit(method, target, headers) as visit:
+            reply = _NO_TUNNELS if method == "CONNECT" else self._reply(visit)
+            if reply.hang:
+                await reader.read()  # until the client gives up
+                return False
+            return await _send(reply, visit, writer)
+
+    def _reply(self, visit: Visit) -> Reply:
+        page = self.pages.get(visit.url) or self.pages.get(visit.path) or self.missing
+        if isinstance(page, str):
+            return Reply(body=page.encode())
+        if isinstance(page, tuple):
+            status, headers, body = page
+            return Reply(status=status, headers=headers, body=body)
+        return page(visit) if callable(page) else page
+
+    @contextlib.contextmanager
+    def _visit(self, method: str, target: str, headers: Mapping[str, str]) -> Iterator[Visit]:
+        """The record of a request, as long as it lasts."""
+        url = target if "://" in target else f"http://{headers.get('host', 'localhost')}{target}"
+        parts = urlsplit(url)
+        host, began = parts.netloc, monotonic()
+        path = parts.path + (f"?{parts.query}" if parts.query else "")
+        self._in_flight[host] = self._in_flight.get(host, 0) + 1
+        gap = began - self._last[host] if host in self._last else None
+        self._last[host] = began
+        visit = Visit(method, url, host, path, headers, self._in_flight[host], gap, began)
+        with self._changed:
+            self.visits.append(visit)
+            self._changed.notify_all()
+        try:
+            yield visit
+        finally:
+            self._in_flight[host] -= 1
+            visit.ended = monotonic()
+
+
+def _parse(head: bytes) -> tuple[str, str, dict[str, str]]:
+    first, *lines = head.decode("latin-1").rstrip("\r\n").split("\r\n")
+    method, target, _ = first.split(" ", 2)
+    return method, target, {name.lower(): value.strip() for name, _, value in _halves(lines)}
+
+
+def _halves(lines: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+    return (line.partition(":") for line in lines)
+
+
+async def _send(reply: Reply, visit: Visit, writer: asyncio.StreamWriter) -> bool:
+    """Send an answer; True if the connection may be used again."""
+    await asyncio.sleep(reply.wait)
+    if reply.reset == BEFORE_HEADERS:
+        _break(writer)
+        return False
+    visit.status = reply.status
+    writer.write(reply.head())
+    if visit.method != "HEAD":
+        await _send_body(reply, writer)
+    await writer.drain()
+    return reply.keeps_alive
+
+
+async def _send_body(reply: Reply, writer: asyncio.StreamWriter) -> None:
+    sent = 0
+    async for piece in reply.pieces():
+        if reply.reset is not None and sent + len(piece) >= reply.reset:
+            writer.write(piece[: reply.reset - sent])
+            await writer.drain()
+            _break(writer)
+            return
+        writer.write(piece)
+        sent += len(piece)
+        await writer.drain()
+        if reply.pause:
+            await asyncio.sleep(reply.pause)
+
+
+def _break(writer: asyncio.StreamWriter) -> None:
+    """Reset the connection, instead of closing it in order."""
+    connection = writer.get_extra_info("socket")
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
