@@ -32,7 +32,7 @@ class ReplayServer:
         self.log = log
         self.port = 0
         self._server: asyncio.Server | None = None
-        self._open: set[asyncio.StreamWriter] = set()
+        self._talks: set[asyncio.Task[None]] = set()
 
     @property
     def proxy(self) -> str:
@@ -48,18 +48,21 @@ class ReplayServer:
         """Stop listening and close what is open."""
         if self._server:
             self._server.close()
-            for writer in list(self._open):
-                writer.close()
-            await self._server.wait_closed()
+            for task in self._talks:
+                task.cancel()
+            await asyncio.gather(*self._talks, return_exceptions=True)
+            await asyncio.sleep(0)  # transports close in the next turn of the loop
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._open.add(writer)
+        task = asyncio.current_task()
+        assert task
+        self._talks.add(task)
         try:
             with suppress(asyncio.IncompleteReadError, asyncio.LimitOverrunError, ConnectionError):
                 while self._answer(await reader.readuntil(b"\r\n\r\n"), writer):
                     await writer.drain()
         finally:
-            self._open.discard(writer)
+            self._talks.discard(task)
             writer.close()
 
     def _answer(self, head: bytes, writer: asyncio.StreamWriter) -> bool:
