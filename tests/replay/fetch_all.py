@@ -5,6 +5,7 @@ Run as a process of its own, because a reactor runs only once: fetch_all.py SETT
 
 import json
 import sys
+from typing import ClassVar
 
 import scrapy
 from scrapy.crawler import CrawlerProcess
@@ -15,7 +16,7 @@ BORING = {b"Date", b"Server"}
 
 class Fetch(scrapy.Spider):
     name = "fetch"
-    custom_settings = {
+    custom_settings: ClassVar = {
         "LOG_LEVEL": "ERROR",
         "CONCURRENT_REQUESTS": 1,
         "HTTPERROR_ALLOW_ALL": True,
