@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
+from itertools import cycle
 from random import Random
 
 from focused.demo.detours import Detours
@@ -19,9 +20,11 @@ _LOCAL = 0.62
 _NEAR = 0.75
 _REACH = 25
 _SAYS_NOTHING = ("here", "this page", "more", "read on", "[1]", "a friend's page", "details", "link")
-# Script → where it is written in the old way.
-_CHARSETS = {"greek": "iso-8859-7", "chinese": "gb18030"}
+# Script → the charset of its older pages.
+_CHARSETS = {"greek": "iso-8859-7", "chinese": "gb18030", "latin": "utf-8"}
 _LANGUAGES = {"greek": "el", "chinese": "zh", "latin": "en"}
+# Is a page in another script an old one, and does its server say so, or only the page itself?
+_OLD_AND_TOLD = ((False, True), (True, True), (True, False))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,7 @@ class _Writer:
         self.articles = articles
         self.detours = detours
         self.random = detours.random
+        self.dress = {script: cycle(_OLD_AND_TOLD) for script in _CHARSETS}
         self.rows: dict[str, list[Article]] = {}
         for article in articles:
             self.rows.setdefault(article.kind, []).append(article)
@@ -69,12 +73,10 @@ class _Writer:
 
     def write(self, article: Article) -> None:
         """Write one article."""
-        modern = article.script == "latin" or self.random.random() < 0.5
-        charset = "utf-8" if modern else _CHARSETS[article.script]
+        old, told = next(self.dress[article.script]) if article.script != "latin" else (False, True)
+        charset = _CHARSETS[article.script] if old else "utf-8"
         language = _LANGUAGES[article.script]
         page = article.site.page(article.title, self._body(article), language=language, charset=charset)
-        # Half of the pages in an old charset leave it to the page itself to say so.
-        told = modern or self.random.random() < 0.5
         kind = HTML.replace("utf-8", charset) if told else "text/html"
         self.web.add(article.url, page, kind=kind, encoding=charset)
         self.web.label(article.url, article.kind, article.title)

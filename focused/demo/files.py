@@ -50,6 +50,7 @@ def _write_warc(web: Web, path: Path) -> None:
                 url,
                 "response",
                 payload=io.BytesIO(answer.body),
+                length=len(answer.body),
                 http_headers=_http_headers(answer),
                 warc_headers_dict={"WARC-Date": _DATE, "WARC-Record-ID": f"<urn:uuid:{number:032x}>"},
             )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import urllib.error
 import urllib.request
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -92,13 +91,18 @@ def test_a_hanging_page_does_not_hold_up_others():
 
 
 def test_counts_what_is_under_way_on_each_host():
-    with SiteServer({"/slow": Reply(wait=0.3)}) as site, ThreadPoolExecutor(3) as pool:
-        urls = ["http://a.example/slow", "http://a.example/slow", "http://b.example/slow"]
-        list(pool.map(lambda url: fetch(site, url), urls))
+    with SiteServer({"/hang": Reply(hang=True), "/slow": Reply(wait=0.2)}) as site:
+        hanging = http.client.HTTPConnection("127.0.0.1", site.port, timeout=10)
+        hanging.request("GET", "http://a.example/hang")
+        site.wait_for(1, timeout=10)
+        for url in ("http://a.example/slow", "http://a.example/slow", "http://b.example/slow"):
+            fetch(site, url)
         assert site.most_at_once("a.example") == 2
         assert site.most_at_once("b.example") == 1
-        assert len(site.gaps("a.example")) == 1
-        assert all(visit.ended >= visit.began + 0.3 for visit in site.visits)
+        assert site.gaps("a.example")[1] >= 0.2
+        assert len(site.gaps("a.example")) == 2
+        assert all(visit.ended >= visit.began + 0.2 for visit in site.visits_to("/slow"))
+        hanging.close()
 
 
 def test_waits_for_requests_to_come_in():
