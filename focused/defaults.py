@@ -51,6 +51,8 @@ DEFAULTS: dict[str, Any] = {
     # A recorded web (a WARC file) that focused.replay.handler answers from, and a file that notes every answer.
     "FOCUSED_REPLAY_WEB": "",
     "FOCUSED_REPLAY_LOG": "",
+    # The final statistics are written to this file, as JSON.
+    "FOCUSED_STATS_FILE": "",
 }
 
 _FROM_ENVIRONMENT = ("FOCUSED_MODELS",)
