@@ -121,10 +121,9 @@ def _number(kind: Any) -> _Reader:
 
 
 def _dry(name: str, value: Any, problems: Problems) -> Dry | None:
-    harvest, _, pages = str(value).partition("/")
+    parts = [part.strip() for part in str(value).split("/", 1)]
     try:
-        fields = {"harvest": harvest.strip(), "pages": pages.strip()} if pages else {"harvest": harvest.strip()}
-        return msgspec.convert(fields, Dry, strict=False)
+        return msgspec.convert(dict(zip(("harvest", "pages"), parts, strict=False)), Dry, strict=False)
     except msgspec.ValidationError:
         problems.add(name, f"{value!r} is not HARVEST/PAGES, such as '0.05/200': stop below 0.05 over the last 200")
         return None

@@ -29,6 +29,7 @@ READ_BEFORE_THE_SPIDER = frozenset(
     {
         "ADDONS",  # half of an add-on would still work, which is worse than none
         "ASYNCIO_EVENT_LOOP",
+        "BOT_NAME",
         "COMMANDS_MODULE",
         "DNSCACHE_ENABLED",
         "DNSCACHE_SIZE",

@@ -1,0 +1,140 @@
+"""A topic's settings: above the project's, below the command line; those that would do nothing are refused."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from scrapy.settings import Settings
+
+from focused.defaults import DEFAULTS
+from focused.topics.problems import Problems
+from focused.topics.settings import READ_BEFORE_THE_SPIDER, apply_settings, check_settings
+from focused.topics.topic import Topic
+
+# `run` runs `scrapy crawl` and prints which settings are read before the spider is made, and which of the crawl's own
+# are read after it.
+PROBE = """
+import json, sys
+import scrapy
+from scrapy.cmdline import execute
+from scrapy.settings import BaseSettings, default_settings
+
+NAMES = {name for name in vars(default_settings) if name.isupper()}
+COPYING = ("settings/__init__.py", "_collections_abc.py", "<frozen _collections_abc>")
+reads = {"before": set(), "after": set()}
+of_the_crawl = []
+original = BaseSettings.__getitem__
+
+def spy(self, name):
+    caller = sys._getframe(1).f_code
+    if name in NAMES and (caller.co_name.startswith("get") or not caller.co_filename.endswith(COPYING)):
+        reads["after" if any(self is settings for settings in of_the_crawl) else "before"].add(name)
+    return original(self, name)
+
+BaseSettings.__getitem__ = spy
+
+class Probe(scrapy.Spider):
+    name = "probe"
+
+    @classmethod
+    def from_crawler(cls, crawler, *args, **kwargs):
+        of_the_crawl.append(crawler.settings)
+        return super().from_crawler(crawler, *args, **kwargs)
+
+    async def start(self):
+        return
+        yield
+
+def run():
+    try:
+        execute(["scrapy", "crawl", "probe"])
+    finally:
+        print(json.dumps({when: sorted(names) for when, names in reads.items()}))
+"""
+PROBE_SETTINGS = 'SPIDER_MODULES = ["probe"]\nTELNETCONSOLE_ENABLED = REMOTE_CONTROL_ENABLED = False\n'
+
+
+def topic_with(**settings: object) -> Topic:
+    return Topic(name="x", settings=settings)
+
+
+def problems_with(**settings: object) -> list[str]:
+    problems = Problems()
+    check_settings(settings, "x.toml", problems)
+    return problems.found
+
+
+def test_a_topics_setting_stands_above_the_projects_and_below_the_command_line() -> None:
+    settings = Settings({"DOWNLOAD_DELAY": 1, "DEPTH_LIMIT": 3}, priority="project")
+    settings.set("DEPTH_LIMIT", 7, priority="cmdline")
+    apply_settings(topic_with(DOWNLOAD_DELAY=5, DEPTH_LIMIT=9, FOCUSED_LEASES=2), settings)
+    assert settings.getint("DOWNLOAD_DELAY") == 5
+    assert settings.getint("DEPTH_LIMIT") == 7
+    assert settings.getint("FOCUSED_LEASES") == 2
+
+
+def test_a_table_is_added_to_the_one_that_is_there() -> None:
+    settings = Settings({"ITEM_PIPELINES": {"a.A": 100, "b.B": 200}}, priority="project")
+    apply_settings(topic_with(ITEM_PIPELINES={"b.B": False, "c.C": 300}), settings)
+    assert dict(settings["ITEM_PIPELINES"]) == {"a.A": 100, "b.B": None, "c.C": 300}
+
+
+def test_a_table_leaves_what_scrapy_itself_has() -> None:
+    settings = Settings()
+    apply_settings(
+        topic_with(DOWNLOAD_HANDLERS={"ftp": False}, DEFAULT_REQUEST_HEADERS={"Accept": "text/html"}), settings
+    )
+    assert settings.getwithbase("DOWNLOAD_HANDLERS")["ftp"] is None
+    assert settings.getwithbase("DOWNLOAD_HANDLERS")["http"]
+    assert settings["DEFAULT_REQUEST_HEADERS"]["Accept-Language"] == "en"
+
+
+def test_a_table_does_not_change_the_command_lines() -> None:
+    settings = Settings()
+    settings.set("ITEM_PIPELINES", {"a.A": 100}, priority="cmdline")
+    apply_settings(topic_with(ITEM_PIPELINES={"b.B": 200}), settings)
+    assert dict(settings["ITEM_PIPELINES"]) == {"a.A": 100}
+
+
+@pytest.mark.parametrize("name", sorted(READ_BEFORE_THE_SPIDER))
+def test_what_scrapy_reads_before_is_refused_by_name(name: str) -> None:
+    (problem,) = problems_with(**{name: "x"})
+    assert problem.startswith(f"x.toml: settings.{name}: Scrapy reads this before")
+
+
+def test_the_refused_are_those_that_the_installed_scrapy_reads_only_before_the_spider(tmp_path: Path) -> None:
+    (tmp_path / "probe.py").write_text(PROBE, encoding="utf-8")
+    (tmp_path / "probe_settings.py").write_text(PROBE_SETTINGS, encoding="utf-8")
+    run = subprocess.run(
+        [sys.executable, "-c", "import probe; probe.run()"],
+        cwd=tmp_path,
+        env={"SCRAPY_SETTINGS_MODULE": "probe_settings"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    reads = json.loads(run.stdout.splitlines()[-1])
+    before, after = set(reads["before"]), set(reads["after"])
+    assert "SPIDER_MODULES" in before
+    assert "USER_AGENT" in after
+    assert before - after <= READ_BEFORE_THE_SPIDER
+    assert "LOG_LEVEL" in before & after, "the log is opened again for the crawl, so its settings may be a topic's"
+
+
+def test_unknown_settings_of_ours_are_refused_and_those_of_others_are_not(caplog: pytest.LogCaptureFixture) -> None:
+    (problem,) = problems_with(FOCUSED_PAGE_LINK=5, ZYTE_API_KEY="x", DOWNLOAD_DELY=3)
+    assert "unknown setting; did you mean 'FOCUSED_PAGE_LINKS'?" in problem
+    assert "settings.DOWNLOAD_DELY is no setting of Scrapy's; did you mean 'DOWNLOAD_DELAY'?" in caplog.text
+    assert "ZYTE" not in caplog.text
+
+
+def test_a_value_must_have_the_type_of_the_default() -> None:
+    assert problems_with(**DEFAULTS) == []
+    (problem,) = problems_with(FOCUSED_PAGE_LINKS="many")
+    assert "'many' does not fit" in problem
+    assert str(DEFAULTS["FOCUSED_PAGE_LINKS"]) in problem
