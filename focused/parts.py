@@ -58,7 +58,7 @@ class Parts:
     def greet(self, seed: Page) -> None:
         """Show the critic a seed page; what it takes from it is kept with the job."""
         if self.critic.greet(seed) and self.store:
-            self.store.note("critic", json.dumps(self.critic.state()))
+            self.store.note("critic state", json.dumps(self.critic.state()))
 
 
 def parts_of(crawler: Crawler) -> Parts:

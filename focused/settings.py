@@ -35,7 +35,10 @@ REMOTE_CONTROL_ENABLED = False
 SCHEDULER = "focused.frontier.scheduler.FrontierScheduler"
 
 DOWNLOADER_MIDDLEWARES = {
-    "focused.middlewares.outcome.OutcomeMiddleware": 10,
+    "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
+    "focused.middlewares.redirect.PlainMetaRefreshMiddleware": 580,
+    "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
+    "focused.middlewares.redirect.PlainRedirectMiddleware": 600,
 }
 
 SPIDER_MIDDLEWARES = {
@@ -51,6 +54,7 @@ ITEM_PIPELINES = {
 
 EXTENSIONS = {
     "focused.extensions.limits.LimitsExtension": 100,
+    "focused.extensions.stats_file.StatsFileExtension": 900,
 }
 
 ASYNCIO_EVENT_LOOP = "uvloop.Loop"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MODEL = "prioritizer"
+CRITIC_STATE = "critic state"
 
 
 def open_store(parts: Parts, folder: Path, settings: BaseSettings) -> SqliteStore:
@@ -33,7 +34,7 @@ def open_store(parts: Parts, folder: Path, settings: BaseSettings) -> SqliteStor
         most_pieces=read(settings, "FOCUSED_EVIDENCE_PIECES"),
         most_leases=read(settings, "FOCUSED_LEASES"),
     )
-    critic = store.noted("critic")
+    critic = store.noted(CRITIC_STATE)
     if critic is not None:
         parts.critic.restore(json.loads(critic))
     if store.pages or store.waiting:

@@ -3,7 +3,7 @@
 A request goes *waiting → leased → done*. It is acknowledged when it has left the engine's in-progress set, that is
 after callback *and* pipelines. Retries and redirects come back through `enqueue_request` while the original is still
 in progress; they carry its lease token and re-enter under it. What became of a request is told by others in its meta
-(`focused.middlewares.outcome`), or by a page that was recorded under its token (`focused.pipelines.critic`).
+(`focused.frontier.outcomes`), or by a page that was recorded under its token (`focused.pipelines.critic`).
 """
 
 from __future__ import annotations
@@ -18,15 +18,17 @@ from typing import Any, Self
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
+from scrapy.exceptions import CloseSpider
 from scrapy.utils.asyncio import CallLaterResult, call_later
 from scrapy.utils.defer import _schedule_coro
 from scrapy.utils.job import job_dir
 
 from focused.defaults import read
 from focused.frontier.engine import EngineAccess
+from focused.frontier.outcomes import POSTPONED, OutcomeNoter, note
 from focused.frontier.requests import META, is_plain, priority_to_base, request_from_bytes, request_to_bytes
 from focused.frontier.resume import open_store
-from focused.frontier.store import SEED_RANK, Lease, NewLink, Outcome
+from focused.frontier.store import SEED_RANK, JobRefused, Lease, NewLink, Outcome
 from focused.frontier.store_sqlite import SqliteStore, StoreBroken
 from focused.pages.page import join, url_to_host
 from focused.parts import parts_of
@@ -40,11 +42,13 @@ class FrontierScheduler(BaseScheduler):
     """Hands out the best link whose host may be fetched now, and forgets it only when it is through."""
 
     store: SqliteStore
+    """The links; there from the opening of the spider on."""
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
         self.parts = parts_of(crawler)
         self._engine = EngineAccess(crawler)
+        self._outcomes = OutcomeNoter(crawler.settings)
         self._flights: dict[int, Request] = {}
         self._coming_back: dict[int, Request] = {}
         self._kept_in_memory: dict[int, Request] = {}
@@ -69,22 +73,31 @@ class FrontierScheduler(BaseScheduler):
             self._temporary = TemporaryDirectory(prefix="focused-")
             folder = self._temporary.name
         self.spider = spider
-        self.store = self.parts.store = open_store(self.parts, Path(folder), self.crawler.settings)
+        try:
+            self.store = self.parts.store = open_store(self.parts, Path(folder), self.crawler.settings)
+        except JobRefused as error:
+            self._broken = True
+            self.crawler.stats.set_value("focused/stopped_by", str(error))
+            raise CloseSpider("job_refused") from error
 
     def close(self, reason: str) -> None:
         for timer in (self._timer, self._flusher):
             if timer is not None:
                 timer.cancel()
-        try:
-            self._settle()
-            self.store.close()
-        except StoreBroken as error:
-            self._give_up(error)
+        if self.parts.store is not None:
+            self._close_store(self.parts.store)
         if self._temporary is not None:
             self._temporary.cleanup()
 
+    def _close_store(self, store: SqliteStore) -> None:
+        try:
+            self._settle()
+            store.close()
+        except StoreBroken as error:
+            self._give_up(error)
+
     def has_pending_requests(self) -> bool:
-        return self.store.waiting > 0 and not self._is_full()
+        return not self._broken and self.store.waiting > 0 and not self._is_full()
 
     def enqueue_request(self, request: Request) -> bool:
         try:
@@ -171,7 +184,7 @@ class FrontierScheduler(BaseScheduler):
             url = join(request.url, "")
             admitted = self.parts.scope.admit([url], [url_to_host(url)], request.meta.get("depth", 0))[0]
             if not url or admitted is None:
-                request.meta[META]["outcome"] = [Outcome.DENIED.value, f"redirect out of scope: {request.url}"]
+                note(request, Outcome.DENIED, f"redirect out of scope: {request.url}")
                 return False
             if not self.store.redirect(token, url, url_to_host(url)):
                 return False
@@ -186,6 +199,7 @@ class FrontierScheduler(BaseScheduler):
 
     def _dispatch(self, lease: Lease) -> Request:
         request = self._coming_back.pop(lease.token, None) or self._build(lease)
+        self._outcomes.watch(request)
         self._flights[lease.token] = request
         self._busy[lease.host] += 1
         self._last[lease.host] = monotonic()
@@ -259,13 +273,15 @@ class FrontierScheduler(BaseScheduler):
 
     def _end(self, token: int, request: Request) -> None:
         number, detail = request.meta.get(META, {}).get("outcome", (Outcome.OTHER.value, ""))
-        if number == "postponed" and self._postpone(token, request, float(detail)):
-            return
-        outcome = Outcome.DENIED if number == "postponed" else Outcome(number)
-        detail = "postponed too often" if number == "postponed" else str(detail)
+        if number == POSTPONED:
+            if self._postpone(token, request, float(detail)):
+                return
+            number, detail = Outcome.DENIED.value, "postponed too often"
+        outcome = Outcome(number)
         if outcome is Outcome.DEAD or self.store.was_redirected(token):
             self.parts.trainer.add(self.store.lessons_of(token))
-        self.store.acknowledge(token, outcome, detail)
+        ended = self.store.acknowledge(token, outcome, str(detail))
+        self.crawler.stats.inc_value(f"focused/outcome/{ended.name.lower()}")
 
     def _postpone(self, token: int, request: Request, seconds: float) -> bool:
         link = self.store.link_of(token)
@@ -287,9 +303,9 @@ class FrontierScheduler(BaseScheduler):
         return self.store.host_of(token)
 
     def _spider_error(self, failure: Any, response: Any) -> None:
-        meta = getattr(getattr(response, "request", None), "meta", {}).get(META)
-        if meta is not None:
-            meta["outcome"] = [Outcome.FAILED.value, f"callback: {failure.value!r}"[:200]]
+        request = getattr(response, "request", None)
+        if request is not None:
+            note(request, Outcome.FAILED, f"callback: {failure.value!r}")
 
     def _give_up(self, error: StoreBroken) -> None:
         """The store cannot be written: end the crawl; nothing that was acknowledged is lost."""

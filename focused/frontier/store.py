@@ -162,8 +162,8 @@ class FrontierStore(ABC):
         """The lessons that a leased link's page teaches: evidence of every known link to it."""
 
     @abstractmethod
-    def acknowledge(self, token: int, outcome: Outcome, detail: str = "") -> None:
-        """A leased link is through: outcome, page, item in one transaction."""
+    def acknowledge(self, token: int, outcome: Outcome, detail: str = "") -> Outcome:
+        """A leased link is through: outcome, page, item in one transaction. A recorded page's own outcome counts."""
 
     @abstractmethod
     def rescore(self) -> Callable[[], Callable[[], None]]:

@@ -315,10 +315,8 @@ class SqliteStore(FrontierStore):
             for link, relevance, outcome in rows.fetchall()
         ]
 
-    def acknowledge(self, token: int, outcome: Outcome, detail: str = "") -> None:
-        lease = self._leases.pop(token, None)
-        if lease is None:
-            return
+    def acknowledge(self, token: int, outcome: Outcome, detail: str = "") -> Outcome:
+        lease = self._leases.pop(token)
         page = self._records.pop(token, None)
         if page is not None:
             outcome = page.outcome
@@ -328,6 +326,7 @@ class SqliteStore(FrontierStore):
             self._close_link(lease.link, outcome, detail)
         self._write_words()
         self.commit()
+        return outcome
 
     # --- re-scoring --------------------------------------------------------------------------------------------
 

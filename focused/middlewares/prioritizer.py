@@ -85,9 +85,7 @@ class PrioritizerMiddleware:
         rows = [i for i, url in enumerate(admitted) if url]
         return [url for url in admitted if url], rows
 
-    def _evidence(
-        self, page: Page, links: Links, known: Known, wanted: NDArray[np.int64], source: int
-    ) -> Evidence:
+    def _evidence(self, page: Page, links: Links, known: Known, wanted: NDArray[np.int64], source: int) -> Evidence:
         prioritizer, store = self.parts.scorer, self.parts.store
         assert store is not None
         verdict = self.parts.judge(page)

@@ -58,4 +58,5 @@ class CriticPipeline:
         if record.outcome is Outcome.DUPLICATE:
             stats.inc_value("focused/page/duplicates")
         stats.inc_value("focused/page/judged")
-        stats.inc_value("focused/relevance/sum", record.relevance)
+        # inc_value is typed for whole numbers.
+        stats.set_value("focused/relevance/sum", stats.get_value("focused/relevance/sum", 0.0) + record.relevance)

@@ -21,7 +21,7 @@ class OutputPipeline:
     def from_crawler(cls, crawler: Crawler) -> Self:
         least = read(crawler.settings, "FOCUSED_OUTPUT_RELEVANT")
         if least <= 0:
-            raise NotConfigured("every page is written")
+            raise NotConfigured
         return cls(least)
 
     def process_item(self, item: Any) -> Any:

@@ -76,9 +76,7 @@ class TrainingPipeline:
         stats.inc_value("focused/training/batches")
         if stats.get_value("focused/training/batches") % self._save_every == 0:
             save_model(self.parts)
-        self.crawler.signals.send_catch_log(
-            signals.prioritizer_trained, lessons=len(batch), spider=self.crawler.spider
-        )
+        self.crawler.signals.send_catch_log(signals.prioritizer_trained, lessons=len(batch), spider=self.crawler.spider)
 
     async def _rescore(self) -> None:
         """Score everything that waits, while that is cheap or paid for; else links are scored as they are taken."""

@@ -9,6 +9,7 @@ from scrapy import Request, Spider
 from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 
+from focused.frontier.outcomes import note
 from focused.frontier.requests import META
 from focused.frontier.store import Outcome
 from focused.items import PageItem
@@ -42,7 +43,7 @@ class FocusedSpider(Spider):
     arguments: Arguments
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler, *args: Any, **kwargs: Any) -> Self:
+    def from_crawler(cls, crawler: Crawler, *_args: Any, **kwargs: Any) -> Self:
         arguments = parse_arguments(kwargs)
         topic = load_topic(arguments.topic, seeds=arguments.seeds, seeds_needed=True)
         apply_settings(topic, crawler.settings)
@@ -72,8 +73,9 @@ class FocusedSpider(Spider):
         """One page, parsed once."""
         meta = response.meta.setdefault(META, {})
         if not isinstance(response, HtmlResponse):
-            kind = response.headers.get("Content-Type", b"").decode("latin-1")
-            meta["outcome"] = [Outcome.NOT_HTML.value, kind or type(response).__name__]
+            kind = (response.headers.get("Content-Type") or b"").decode("latin-1")
+            assert response.request is not None
+            note(response.request, Outcome.NOT_HTML, kind or type(response).__name__)
             return
         parts = parts_of(self.crawler)
         root, left_out = await safe_root(response)

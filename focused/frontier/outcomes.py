@@ -1,0 +1,74 @@
+"""How requests end, told by what their errback is given.
+
+Not every exception passes every downloader middleware (one raised while a response is processed passes none), but all
+of them reach the errback, those of refused responses too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from scrapy import Request
+from scrapy.exceptions import IgnoreRequest, StopDownload
+from scrapy.settings import BaseSettings
+from scrapy.spidermiddlewares.httperror import HttpError
+from scrapy.utils.misc import load_object
+from twisted.python.failure import Failure
+
+from focused.frontier.requests import META
+from focused.frontier.store import Outcome
+from focused.middlewares.errors import Postponed, Refused
+
+POSTPONED = "postponed"
+_MOST_DETAIL = 200
+
+
+def note(request: Request, outcome: Outcome | str, detail: str) -> None:
+    """Write into a request's meta how it ended; the frontier reads it when the request is through."""
+    told = outcome.value if isinstance(outcome, Outcome) else outcome
+    request.meta.setdefault(META, {})["outcome"] = [told, detail[:_MOST_DETAIL]]
+
+
+class OutcomeNoter:
+    """Makes the errback of requests note how they ended, before the request's own errback is asked."""
+
+    def __init__(self, settings: BaseSettings) -> None:
+        names = settings.getlist("RETRY_EXCEPTIONS")
+        self._network = tuple(load_object(name) if isinstance(name, str) else name for name in names)
+
+    def watch(self, request: Request) -> None:
+        """Have a request tell how it ends."""
+        if not isinstance(request.errback, _Errback):
+            request.errback = _Errback(self, request.errback)
+
+    def outcome_of(self, error: BaseException) -> tuple[Outcome | str, str]:
+        """The outcome that an exception stands for, and its words."""
+        if isinstance(error, Postponed):
+            return POSTPONED, str(error.seconds)
+        if isinstance(error, HttpError):
+            return Outcome.DEAD, str(error.response.status)
+        if isinstance(error, self._network):
+            return Outcome.DEAD, type(error).__name__
+        return self._refusal(error), str(error) or repr(error)
+
+    def _refusal(self, error: BaseException) -> Outcome:
+        if isinstance(error, Refused):
+            return Outcome[error.outcome.upper()]
+        if isinstance(error, StopDownload):
+            return Outcome.NOT_HTML
+        if isinstance(error, IgnoreRequest):
+            return Outcome.DEAD if "max redirections" in str(error) else Outcome.DENIED
+        return Outcome.FAILED
+
+
+class _Errback:
+    def __init__(self, noter: OutcomeNoter, own: Callable[[Failure], Any] | None) -> None:
+        self._noter = noter
+        self.own = own
+
+    def __call__(self, failure: Failure) -> Any:
+        request: Request = failure.request  # type: ignore[attr-defined]  # set by Scrapy
+        assert failure.value is not None
+        note(request, *self._noter.outcome_of(failure.value))
+        return self.own(failure) if self.own else failure
