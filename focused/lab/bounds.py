@@ -1,0 +1,181 @@
+"""Crawls on paper: rows of a comparison that show what could be had by those who know more than a crawler may.
+
+=============  ====================================================================================================
+breadth-first  links in the order they were found: for checking the graph against real crawls
+foresight      the critic's verdict on the page behind a link, before it is fetched
+oracle         the true label of the page behind a link; among equals the true distance to the nearest target
+near-bound     the true distance to the nearest target, whether that was fetched before or not
+bound          the true distance to the nearest target *not fetched yet*
+=============  ====================================================================================================
+
+None of these is a strict upper limit, `bound` comes closest: shares of what can be had are shares of it. Distances
+are exact; of links that rank alike the one that was found first goes first. Dead links are never asked for by those
+who know that they are dead.
+
+The oracle looks at labels, so it also wants example pages, which count for nothing; the distances go to targets only.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.lab.graph import Graph, Rows
+
+Keys = NDArray[np.float64]
+
+NEVER = np.inf
+ROWS = ("foresight", "oracle", "near-bound", "bound")
+
+
+@dataclass
+class Ground:
+    """What is true of a web for one topic: masks over its pages (the rows of the graph's ``starts``).
+
+    ``targets`` count, ``labelled`` pages have a wanted label (targets and examples), ``inside`` are the addresses
+    that a crawl may ask for; ``relevance`` is the critic's verdict on every page.
+    """
+
+    graph: Graph
+    targets: NDArray[np.bool_]
+    labelled: NDArray[np.bool_]
+    inside: NDArray[np.bool_]
+    relevance: NDArray[np.float32] | None = None
+
+    @property
+    def pages_inside(self) -> NDArray[np.bool_]:
+        """Which pages stand at addresses that may be asked for."""
+        return self.inside[: len(self.targets)]
+
+
+@dataclass
+class Walk:
+    """A crawl on paper: pages in the order of fetching, and how many requests had been made by then."""
+
+    pages: list[int] = field(default_factory=list)
+    requests: list[int] = field(default_factory=list)
+
+
+Rank = Callable[[set[int]], Keys | None]
+"""Given the pages fetched so far: a key for every page, the lowest goes first; None if the last keys still hold."""
+
+
+def walk(ground: Ground, seeds: Sequence[int], pages: int, rank: Rank) -> Walk:
+    """Crawl a graph: always ask for the waiting address whose page has the lowest key.
+
+    A rank is asked again when no address waits whose key is 0, the best there is.
+    """
+    return _Walker(ground, pages, rank).run(seeds)
+
+
+class _Walker:
+    def __init__(self, ground: Ground, pages: int, rank: Rank) -> None:
+        self.graph = ground.graph
+        self.ground = ground
+        self.most = pages
+        self.rank = rank
+        self.walk = Walk()
+        self.fetched: set[int] = set()
+        self.keys = rank(self.fetched)
+        self.known = ~ground.inside
+        self.waiting: list[tuple[float, int, int]] = []
+        self.found = 0
+        self.asked = 0
+
+    def run(self, seeds: Sequence[int]) -> Walk:
+        for seed in seeds:
+            self.known[seed] = True
+            self._ask(seed)
+        while self.waiting and len(self.walk.pages) < self.most:
+            if self.waiting[0][0] > 0:
+                self._rank_again()
+            key, _, address = heapq.heappop(self.waiting)
+            if key == NEVER:
+                break
+            self._ask(address)
+        return self.walk
+
+    def _rank_again(self) -> None:
+        keys = self.rank(self.fetched)
+        if keys is not None:
+            self.keys = keys
+            self.waiting = [(self._key(address), found, address) for _, found, address in self.waiting]
+            heapq.heapify(self.waiting)
+
+    def _key(self, address: int) -> float:
+        page = self.graph.leads_to[address]
+        assert self.keys is not None
+        return float(self.keys[page]) if page >= 0 else float(self.keys[-1])
+
+    def _ask(self, address: int) -> None:
+        page = int(self.graph.leads_to[address])
+        self.asked += 1
+        if page < 0 or page in self.fetched:
+            return
+        # A redirect costs one request more: hops beyond the first are rare enough to be left out.
+        self.asked += page != address
+        self.known[page] = True
+        self.fetched.add(page)
+        self.walk.pages.append(page)
+        self.walk.requests.append(self.asked)
+        for link in self.graph.links(page).tolist():
+            if not self.known[link]:
+                self.known[link] = True
+                heapq.heappush(self.waiting, (self._key(link), self.found, link))
+                self.found += 1
+
+
+def row(name: str, ground: Ground) -> Rank:
+    """The rank of one of the rows above."""
+    if name == "bound":
+        return _bound(ground)
+    return _static(_KEYS[name](ground))
+
+
+def _static(keys: Keys) -> Rank:
+    return lambda fetched: None if fetched else keys
+
+
+def _bound(ground: Ground) -> Rank:
+    known = -1
+
+    def rank(fetched: set[int]) -> Keys | None:
+        nonlocal known
+        targets = ground.targets.copy()
+        targets[list(fetched)] = False
+        left = int(targets.sum())
+        if left == known:
+            return None
+        known = left
+        return _distance(ground, targets)
+
+    return rank
+
+
+def _distance(ground: Ground, targets: NDArray[np.bool_]) -> Keys:
+    """Clicks to the nearest target; where there is no way, further than any; and never for what is dead."""
+    clicks: Rows = ground.graph.distances(targets & ground.pages_inside, ground.pages_inside)
+    return np.append(np.where(clicks < 0, len(clicks), clicks).astype(np.float64), NEVER)
+
+
+def _foresight(ground: Ground) -> Keys:
+    if ground.relevance is None:
+        raise ValueError("foresight needs the critic's verdict on every page")
+    # Above 0 even for a sure page: 0 would say that nothing can be better.
+    return np.append(2.0 - ground.relevance, NEVER)
+
+
+def _oracle(ground: Ground) -> Keys:
+    return np.where(np.append(ground.labelled, False), 0.0, 1.0 + _distance(ground, ground.targets))
+
+
+_KEYS: dict[str, Callable[[Ground], Keys]] = {
+    "breadth-first": lambda ground: np.zeros(len(ground.targets) + 1),
+    "foresight": _foresight,
+    "near-bound": lambda ground: _distance(ground, ground.targets),
+    "oracle": _oracle,
+}
