@@ -26,7 +26,7 @@ from focused.frontier.store import (
     State,
 )
 from focused.frontier.table import LinkTable
-from focused.pages.evidence import Evidence
+from focused.pages.evidence import HEADER_SIZE, Evidence
 from focused.pages.page import url_to_key
 from focused.pages.tokens import LEXICON
 from focused.prioritizers.base import Lessons, Prioritizer
@@ -560,23 +560,29 @@ class SqliteStore(FrontierStore):
                 self._table.merge(np.full(len(left), link), self._prioritizer.score(left), self._prioritizer.combine)
 
     def _evict(self, link: int) -> None:
-        """Let go of one piece of evidence: not the first, not the best."""
+        """Let go of pieces of evidence beyond the most: not the first, and not the best where the best counts."""
         refs = self._db.execute(
             "SELECT block, row FROM evidence WHERE link = ? ORDER BY block, row", (link,)
         ).fetchall()
-        if len(refs) > self._most_pieces:
+        surplus = len(refs) - self._most_pieces
+        if surplus <= 0:
+            return
+        spare = list(range(1, len(refs)))
+        if self._prioritizer.combine == "max":
             scores = self._prioritizer.score(Evidence.concat([self._block(block).row(row) for block, row in refs]))
-            spare = [i for i in range(1, len(refs)) if i != int(scores.argmax())]
-            for i in self._random.sample(spare, min(len(spare), len(refs) - self._most_pieces)):
-                self._forget_piece(link, *refs[i])
-        self._score_again(link)
+            spare = [i for i in spare if i != int(scores.argmax())]
+        for i in self._random.sample(spare, min(len(spare), surplus)):
+            self._forget_piece(link, *refs[i])
+        if self._prioritizer.combine == "mean":
+            # As if an average piece had gone; the next re-scoring knows better.
+            self._table.total[link] *= self._most_pieces / (self._most_pieces + surplus)
 
     def _forget_piece(self, link: int, number: int, row: int) -> None:
         self._write("DELETE FROM evidence WHERE link = ? AND block = ? AND row = ?", (link, number, row))
-        block = self._block(number)
-        block.link = block.link.copy()
-        block.link[row] = 0
-        self._write("UPDATE blocks SET data = ? WHERE id = ?", (block.to_bytes(), number))
+        with self._db.blobopen("blocks", "data", number) as blob:
+            blob.seek(Evidence.position_of_link(blob.read(HEADER_SIZE), row))
+            blob.write(bytes(4))
+        self._blocks.pop(number, None)
         self.rows -= 1
 
     def _score_blocks(self, prioritizer: Prioritizer, size: int) -> LinkTable:

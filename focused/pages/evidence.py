@@ -18,6 +18,7 @@ from focused.pages.page import Links, Page
 from focused.pages.tokens import Ids, word_to_id
 
 _HEADER = struct.Struct("<III")
+HEADER_SIZE = _HEADER.size
 MAX_OFFSET = 31
 
 
@@ -74,6 +75,12 @@ class Evidence:
         header = _HEADER.pack(len(self), self.dense.shape[1], len(self.ids))
         columns = (self.starts.astype("<u4"), self.dense, self.leaf, self.link, self.source, self.host, self.ids)
         return header + b"".join(column.tobytes() for column in columns)
+
+    @staticmethod
+    def position_of_link(header: bytes, row: int) -> int:
+        """Where in the bytes the number of one link stands, told by their first 12 bytes."""
+        n, width, _ = _HEADER.unpack(header)
+        return _HEADER.size + 4 * (n + 1 + n * width + n + row)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Evidence:
