@@ -42,6 +42,8 @@ class Critic(ABC):
     """
 
     name: ClassVar[str]
+    learns: ClassVar[bool] = True
+    """Must it be taught from examples (and is kept in the models folder), or is it ready when constructed?"""
 
     @abstractmethod
     def fit(self, pages: Sequence[Page], classes: Sequence[str], focus: Sequence[str]) -> Self:

@@ -1,0 +1,92 @@
+"""The words that a critic knows, as columns of a matrix.
+
+A page is a bag of word ids (``Page.bag``, computed once). The ids of the vocabulary are kept sorted, so that a page
+turns into columns with one binary search, and a linear critic's verdict is a gather and a sum. The words themselves
+are kept beside the ids only to explain verdicts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from copy import copy
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from focused.pages.page import Page
+from focused.pages.tokens import Ids, word_to_id, words
+
+Bag = tuple[Ids, NDArray[np.int64]]
+Columns = NDArray[np.int64]
+
+
+class Vocabulary:
+    """The words that occur on at least ``min_pages`` of the training pages, and those of ``more``."""
+
+    def __init__(self, pages: Sequence[Page], min_pages: int = 1, more: Mapping[int, str] | None = None) -> None:
+        on_pages = Counter[int]()
+        for page in pages:
+            on_pages.update(page.bag[0].tolist())
+        kept = {number for number, count in on_pages.items() if count >= min_pages}
+        spelled = dict(more or {})
+        for page in pages:
+            spelled.update((number, word) for word, number in _spelling(page) if number in kept)
+        self.ids: Ids = np.array(sorted(kept | spelled.keys()), np.uint32)
+        self.words = [spelled.get(number, "") for number in self.ids.tolist()]
+        self.pages = len(pages)
+        self.on_pages = np.array([on_pages[number] for number in self.ids.tolist()], np.int64)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def idf(self) -> NDArray[np.float32]:
+        """Inverse document frequency, smoothed as if one more page held every word."""
+        idf: NDArray[np.float32] = (np.log((1 + self.pages) / (1 + self.on_pages)) + 1).astype(np.float32)
+        return idf
+
+    def columns(self, bag: Bag) -> tuple[Columns, NDArray[np.int64]]:
+        """The columns of the words of a bag that are known, and how often each occurs."""
+        ids, counts = bag
+        if not len(self.ids):
+            return np.zeros(0, np.int64), np.zeros(0, np.int64)
+        at = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
+        known = self.ids[at] == ids
+        return at[known], counts[known]
+
+    def without(self, ids: Ids) -> Vocabulary:
+        """The same vocabulary without some words."""
+        kept = ~np.isin(self.ids, ids)
+        rest = copy(self)
+        rest.ids, rest.on_pages = self.ids[kept], self.on_pages[kept]
+        rest.words = [word for word, stays in zip(self.words, kept.tolist(), strict=True) if stays]
+        return rest
+
+    def column(self, word: str) -> int | None:
+        """The column of one word; None if it is not known."""
+        at, _ = self.columns((np.array([word_to_id(word)], np.uint32), np.ones(1, np.int64)))
+        return int(at[0]) if len(at) else None
+
+    def matrix(self, bags: Sequence[Bag]) -> csr_matrix:
+        """Counts, a row a bag."""
+        rows = [self.columns(bag) for bag in bags]
+        starts = np.cumsum([0, *(len(columns) for columns, _ in rows)])
+        columns = np.concatenate([columns for columns, _ in rows]) if rows else np.zeros(0, np.int64)
+        counts = np.concatenate([counts for _, counts in rows]) if rows else np.zeros(0, np.int64)
+        return csr_matrix((counts.astype(np.float64), columns, starts), shape=(len(rows), len(self.ids)))
+
+
+def min_pages_for(examples: int) -> int:
+    """On how many example pages a word must stand to be learned: rare words only make noise where there are many."""
+    return 1 if examples < 30 else 2 if examples < 200 else 3
+
+
+def text_to_bag(ids: Ids) -> Bag:
+    """The bag of a short text."""
+    return np.unique(ids, return_counts=True)
+
+
+def _spelling(page: Page) -> list[tuple[str, int]]:
+    return [(word, word_to_id(word)) for word in set(words(page.text))]

@@ -1,0 +1,76 @@
+"""Which critic judges for a topic, and where it comes from."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from focused.critics import CRITICS
+from focused.critics.base import Critic
+from focused.critics.models import Card, ModelRefused, load_card, load_critic
+from focused.registry import find
+
+if TYPE_CHECKING:
+    from focused.topics.topic import Topic
+
+WITH_EXAMPLES, WITHOUT = "logistic", "keywords"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A critic's name, its class, and the options for its constructor."""
+
+    name: str
+    kind: type[Critic]
+    options: dict[str, Any]
+
+    def make(self) -> Critic:
+        """The critic, not taught yet. ValueError names an option that is wrong."""
+        try:
+            inspect.signature(self.kind).bind(**self.options)
+        except TypeError as error:
+            known = ", ".join(inspect.signature(self.kind).parameters)
+            raise ValueError(f"critic {self.name!r}: {error} (its options are {known})") from error
+        return self.kind(**self.options)
+
+
+def choose_critic(topic: Topic, override: str = "", card: Card | None = None) -> Choice:
+    """By name (``override``, then the topic's own), else by what there is: examples, a trained critic, or words."""
+    options = dict(topic.critic)
+    own = options.pop("name", "")
+    fitting = WITH_EXAMPLES if topic.examples else card.critic if card else WITHOUT
+    name = override or own or fitting
+    # Options in a topic file are meant for the critic that the file names.
+    options = options if name == (own or fitting) else {}
+    kind: type[Critic] = find("critic", name, CRITICS)
+    if "keywords" in inspect.signature(kind).parameters:
+        options.setdefault("keywords", list(topic.keywords) or [topic.name])
+    return Choice(name, kind, options)
+
+
+def critic_for(topic: Topic, models: Path, override: str = "") -> Critic:
+    """The critic of a topic, ready to judge: a trained one from the models folder, or one that needs no training.
+
+    ModelRefused if the trained one is missing, or is not what is asked for.
+    """
+    # Here and not above: topics know Scrapy's settings, and critics can be used without Scrapy.
+    from focused.topics.identity import fingerprint, slug  # noqa: PLC0415
+
+    folder, reference = slug(topic), topic_reference(topic)
+    choice = choose_critic(topic, override, load_card(models, folder, topic=reference))
+    if not choice.kind.learns:
+        return choice.make()
+    critic, card = load_critic(models, folder, topic=reference, fingerprint=fingerprint(topic))
+    if (card.critic, card.options) != (choice.name, choice.options):
+        raise ModelRefused(
+            f"{models / folder} holds the critic {card.critic!r} with options {card.options}, not {choice.name!r} with "
+            f"{choice.options}: teach it anew: scrapy teach {reference!r} --critic {choice.name}"
+        )
+    return critic
+
+
+def topic_reference(topic: Topic) -> str:
+    """What a user would call a topic on the command line."""
+    return str(topic.path) if topic.path else topic.name

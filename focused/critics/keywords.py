@@ -1,0 +1,192 @@
+"""A critic for plain words, without examples.
+
+Each keyword k has a weight w by how rare it is in general language, and a page shows it to a degree
+
+    s = n / (n + δ (N + N₀))        n = occurrences beyond what general language would show by chance, N = words
+
+so that one keyword in 200 words makes a half of it, one mention on a long page next to nothing, and very short
+texts stay in doubt (N₀). The keywords are alternatives, R = 1 − Π (1 − c·w·s): more of them make a page more
+relevant, none of them alone makes it certain.
+
+A phrase counts where its words follow one another, a little where they are merely all on the page, and each of its
+words is a weak keyword of its own. Singular and plural count as one.
+
+Once the seeds are fetched, their own vocabulary joins: words that several seeds use far more often than general
+language does. What a page shares of it, compared with what the seeds themselves show, adds a bounded part of what
+the keywords left open, so that the words the user gave dominate.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.critics.base import Critic, Reason, Verdict
+from focused.critics.classes import wanted
+from focused.critics.language import Language, guess_languages, language_of
+from focused.critics.terms import HALF_AT, Terms
+from focused.pages.page import Page
+from focused.pages.tokens import LEXICON, Ids, word_to_id, words
+
+Floats = NDArray[np.float64]
+
+_CERTAIN = 0.9
+_COMMON, _RARE = 1e-3, 1e-6
+_WORD_OF_PHRASE = 0.25
+_MOST_SEEDS = 50
+_SEED_LENGTH = 50
+_SEED_WORDS = 60
+_KEPT_OF_A_SEED = 300
+_MARKEDLY = 10.0
+
+
+class KeywordsCritic(Critic):
+    """R(u) from keywords and phrases, and from what the seeds have in common.
+
+    ``languages`` (wordfreq's codes) is guessed from the keywords when empty. ``seed_share`` bounds what the seeds'
+    vocabulary may add; 0 leaves them unread. ``min_seeds`` is how many seeds must agree on a word.
+    """
+
+    name = "keywords"
+    learns = False
+
+    def __init__(
+        self,
+        *,
+        keywords: Sequence[str],
+        languages: Sequence[str] = (),
+        seed_share: float = 0.4,
+        min_seeds: int = 2,
+    ) -> None:
+        phrases = {" ".join(found): found for found in map(words, keywords) if found}
+        if not phrases:
+            raise ValueError(f"keywords={list(keywords)!r}: give at least one word")
+        if not 0 <= seed_share < 1:
+            raise ValueError(f"seed_share={seed_share!r}: must be at least 0 and below 1")
+        given = np.array([word_to_id(word) for found in phrases.values() for word in found], np.uint32)
+        self.language = language_of(tuple(languages) or guess_languages(given))
+        self.seed_share = seed_share
+        self.min_seeds = max(min_seeds, 1)
+        self._seeds: dict[str, dict[str, float]] = {}
+        self._own = Terms(_own_terms(phrases, self.language), self.language)
+        self._shared = Terms({}, self.language)
+        self._seeds_show = 1.0
+
+    def fit(self, pages: Sequence[Page], classes: Sequence[str], focus: Sequence[str]) -> Self:
+        """Takes the wanted examples for seeds; there is nothing else to learn."""
+        names = sorted(set(classes))
+        marks = dict(zip(names, wanted(names, focus).tolist(), strict=True))
+        for page, name in zip(pages, classes, strict=True):
+            if marks[name]:
+                self.greet(page)
+        return self
+
+    def judge(self, page: Page) -> Verdict:
+        own, shared = self._shown_by_page(page)
+        return Verdict(float(self._relevance(own, shared)[0]))
+
+    def read(self, texts: Sequence[Ids]) -> NDArray[np.float32]:
+        """An empty text, or one without any of the words, gets 0."""
+        ids, text = _end_to_end(texts)
+        shown = [terms.shown(ids, text, len(texts)) for terms in (self._own, self._shared)]
+        return self._relevance(*shown).astype(np.float32)
+
+    def explain(self, page: Page, most: int = 10) -> list[Reason]:
+        """Each word's part in −log(1 − R): nothing can speak against a page but the lack of words."""
+        own, shared = self._shown_by_page(page)
+        parts = [*zip(self._own.names, -np.log1p(-_CERTAIN * own[0] * self._own.weights), strict=True)]
+        likeness = self._likeness(shared)[0]
+        if likeness:
+            part = -np.log1p(-self.seed_share * likeness)
+            each = shared[0] * self._shared.weights
+            parts += zip(self._shared.names, part * each / each.sum(), strict=True)
+        parts.sort(key=lambda pair: -pair[1])
+        return [Reason(word, float(weight)) for word, weight in parts[:most] if weight > 0]
+
+    def _shown_by_page(self, page: Page) -> tuple[Floats, Floats]:
+        text = np.zeros(len(page.ids), np.int64)
+        title = LEXICON.text_to_ids(page.title)
+        own = self._own.shown(page.ids, text, 1, title)
+        return own, self._shared.shown(page.ids, text, 1)
+
+    def _relevance(self, own: Floats, shared: Floats) -> Floats:
+        left = np.prod(1 - _CERTAIN * own * self._own.weights, axis=1)
+        relevance: Floats = 1 - left * (1 - self.seed_share * self._likeness(shared))
+        return relevance
+
+    def _likeness(self, shared: Floats) -> Floats:
+        likeness: Floats = np.minimum(shared @ self._shared.weights / self._seeds_show, 1)
+        return likeness
+
+    def greet(self, seed: Page) -> bool:
+        if not self.seed_share or seed.url in self._seeds or len(self._seeds) >= _MOST_SEEDS:
+            return False
+        if len(seed.ids) < _SEED_LENGTH:
+            return False
+        self._seeds[seed.url] = self._marked_words(seed)
+        self._share()
+        return True
+
+    def state(self) -> dict[str, Any]:
+        return {"seeds": {url: dict(marked) for url, marked in self._seeds.items()}}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self._seeds = {url: dict(marked) for url, marked in state.get("seeds", {}).items()}
+        self._share()
+
+    def _marked_words(self, seed: Page) -> dict[str, float]:
+        """The words that a seed uses far more often than general language does, with their share of its words."""
+        counts = Counter(words(seed.text))
+        total = counts.total()
+        marked = {}
+        for word, count in counts.items():
+            share, general = count / total, self.language.frequency(word)
+            if count > 1 and share > _MARKEDLY * general and not word.isdigit() and len(word) > 1:
+                marked[word] = share
+        best = sorted(marked, key=lambda word: (-self._mark(word, marked[word]), word))[:_KEPT_OF_A_SEED]
+        return {word: marked[word] for word in best}
+
+    def _mark(self, word: str, share: float) -> float:
+        return float(share * np.log(share / self.language.frequency(word)))
+
+    def _share(self) -> None:
+        """Choose the words that several seeds are marked by."""
+        agree = Counter(word for marked in self._seeds.values() for word in marked)
+        mean = {
+            word: sum(marked.get(word, 0.0) for marked in self._seeds.values()) / len(self._seeds)
+            for word, seeds in agree.items()
+            if seeds >= max(self.min_seeds, len(self._seeds) / 3) and not self._own.knows(word)
+        }
+        best = sorted(mean, key=lambda word: (-self._mark(word, mean[word]), word))[:_SEED_WORDS]
+        self._shared = Terms({word: ([word], self._mark(word, mean[word])) for word in best}, self.language)
+        show = sum(weight * mean[word] / (mean[word] + HALF_AT) for word, weight in self._shared.weighted())
+        self._seeds_show = max(show, 1e-9)
+
+
+def _own_terms(phrases: dict[str, list[str]], language: Language) -> dict[str, tuple[list[str], float]]:
+    """The keywords, weighted by how rare they are; the rarest weighs 1."""
+    rarity = {name: sum(_rarity(word, language) for word in found) for name, found in phrases.items()}
+    terms = {name: (found, min(rarity[name], 1.0)) for name, found in phrases.items()}
+    for found in phrases.values():
+        for word in found if len(found) > 1 else ():
+            weight = _WORD_OF_PHRASE * _rarity(word, language)
+            if weight:
+                terms.setdefault(word, ([word], weight))
+    rarest = max(weight for _, weight in terms.values())
+    # Only words of the commonest kind: better they count than nothing does.
+    return {name: (found, weight / rarest if rarest else 1.0) for name, (found, weight) in terms.items()}
+
+
+def _rarity(word: str, language: Language) -> float:
+    """0 for words as common as "people", 1 for those as rare as "stargazing"."""
+    return float(np.clip(np.log(_COMMON / language.frequency(word)) / np.log(_COMMON / _RARE), 0, 1))
+
+
+def _end_to_end(texts: Sequence[Ids]) -> tuple[Ids, NDArray[np.int64]]:
+    """All texts as one, and to which text each word belongs."""
+    text = np.repeat(np.arange(len(texts)), [len(one) for one in texts])
+    return np.concatenate([np.zeros(0, np.uint32), *texts]), text
