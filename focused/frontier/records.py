@@ -61,9 +61,8 @@ class Lock:
         self._file.close()
 
 
-def connect(path: str | Path) -> sqlite3.Connection:
-    """A connection that commits only when told to, fast and safe against the death of the process."""
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+def tune(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Fast, and safe against the death of the process; a read need not wait for a write."""
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("PRAGMA synchronous = NORMAL")
     connection.execute("PRAGMA cache_size = -65536")
@@ -72,8 +71,9 @@ def connect(path: str | Path) -> sqlite3.Connection:
 
 def open_records(path: Path, identity: Mapping[str, str]) -> sqlite3.Connection:
     """Open or make a job's file; refuses one that was made for another topic, or in another format."""
-    connection = connect(path)
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
+        tune(connection)
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
             wanted = {"format": str(FORMAT), **identity}
             connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.frontier.order import Gate, Order, Snapshot, sort
-from focused.frontier.records import FILE, Lock, connect, in_chunks, load_arrays, open_records, save_arrays
+from focused.frontier.records import FILE, Lock, in_chunks, load_arrays, open_records, save_arrays, tune
 from focused.frontier.store import (
     SEED_RANK,
     FrontierStore,
@@ -589,7 +589,7 @@ class SqliteStore(FrontierStore):
         """Score all evidence, in a thread, over a connection of its own."""
         table = LinkTable()
         table.grow(size)
-        reader = connect(self._path)
+        reader = tune(sqlite3.connect(self._path))
         try:
             rows = reader.execute("SELECT data FROM blocks ORDER BY id")
             while blocks := rows.fetchmany(_BLOCKS_AT_ONCE):

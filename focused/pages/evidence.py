@@ -47,11 +47,12 @@ class Evidence:
         dense: NDArray[np.float32],
         leaf: NDArray[np.int32] | None = None,
     ) -> Evidence:
-        """Evidence whose keys are not known yet; the frontier fills them in."""
+        """Evidence whose keys are not known yet; the frontier fills them in. One number a link may come flat."""
         n = len(starts) - 1
         none = np.zeros(n, np.uint32)
         where = np.zeros(n, np.int32) if leaf is None else leaf
-        return cls(starts, ids, dense.reshape(n, -1), where, none, none.copy(), none.copy())
+        columns = dense if dense.ndim == 2 else dense.reshape(n, 1)
+        return cls(starts, ids, columns, where, none, none.copy(), none.copy())
 
     def __len__(self) -> int:
         return len(self.starts) - 1

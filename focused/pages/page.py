@@ -141,7 +141,7 @@ class _Walk:
         self._first: list[int] = []
         self._last: list[int] = []
 
-    def run(self, root: Any) -> None:
+    def run(self, root: Any) -> None:  # noqa: PLR0912  # the hot loop of the crawler: calls would double its cost
         leaves = self.leaves
         open_links: list[tuple[Any, int]] = []
         stack: list[tuple[Any, Any]] = []
