@@ -51,6 +51,9 @@ DEFAULTS: dict[str, Any] = {
     # A recorded web (a WARC file) that focused.replay.handler answers from, and a file that notes every answer.
     "FOCUSED_REPLAY_WEB": "",
     "FOCUSED_REPLAY_LOG": "",
+    # For experiments: stop after so many pages, without counting those whose addresses stand in a file (one a line).
+    "FOCUSED_LAB_PAGES": 0,
+    "FOCUSED_LAB_IGNORED": "",
     # The final statistics are written to this file, as JSON.
     "FOCUSED_STATS_FILE": "",
 }

@@ -1,0 +1,156 @@
+"""One crawl of a comparison: what it is told, and the two ways of running it.
+
+``real`` is the command a user types, in a process of its own, through the replay server. ``fast`` is the same spider
+with the same settings, but worker processes run many crawls one after the other and answer them from memory.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from scrapy.utils.project import get_project_settings
+
+from focused.replay.server import serve
+from focused.replay.web import Web
+
+HANDLER = "focused.replay.handler.ReplayHandler"
+FOLDED = "focused.replay.fold.FoldedHttps"
+FETCHES, STATS, LOG, JOB = "fetches.tsv", "stats.json", "crawl.log", "job"
+_ROOT = Path(__file__).parents[2]
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """A crawl: its folder, the spider's arguments, settings; settings that are tables are added to the project's."""
+
+    folder: str
+    arguments: dict[str, str]
+    settings: dict[str, Any]
+
+    def path(self, name: str) -> Path:
+        """A file of the crawl."""
+        return Path(self.folder) / name
+
+
+class JobFailed(RuntimeError):
+    """A crawl that did not come to its end; the message shows the end of its log."""
+
+
+def settings_of(job: Job) -> dict[str, Any]:
+    """The settings of a crawl as Scrapy takes them from a command line: whole tables."""
+    project = get_project_settings()
+    own = {"JOBDIR": job.path(JOB), "FOCUSED_STATS_FILE": job.path(STATS), "LOG_FILE": job.path(LOG)}
+    told = {name: str(path) for name, path in own.items()} | job.settings
+    return {
+        name: {**project.getdict(name), **value} if isinstance(value, dict) else value for name, value in told.items()
+    }
+
+
+def run_real(jobs: Sequence[Job], web: Web) -> Iterator[Job]:
+    """Run crawls one by one through the replay server, and give each when it is done."""
+    for job in jobs:
+        Path(job.folder).mkdir(parents=True, exist_ok=True)
+        with serve(web, log=job.path(FETCHES)) as server:
+            process = subprocess.run(  # noqa: S603  # our own command line
+                _command(job), env=_environment(server.proxy), capture_output=True, text=True, check=False
+            )
+        _check(job, process.returncode, process.stderr)
+        yield job
+
+
+def _command(job: Job) -> list[str]:
+    settings = settings_of(Job(folder=job.folder, arguments={}, settings=_with_handlers(job, {"https": FOLDED})))
+    return [
+        *(sys.executable, "-m", "scrapy", "crawl", "focused"),
+        *(part for name, value in job.arguments.items() for part in ("-a", f"{name}={value}")),
+        *(part for name, value in settings.items() for part in ("-s", f"{name}={_to_text(value)}")),
+    ]
+
+
+def _with_handlers(job: Job, handlers: dict[str, str]) -> dict[str, Any]:
+    return {**job.settings, "DOWNLOAD_HANDLERS": {**job.settings.get("DOWNLOAD_HANDLERS", {}), **handlers}}
+
+
+def _to_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value)
+
+
+def _environment(proxy: str = "") -> dict[str, str]:
+    """Our own environment with one proxy for everything, or without any."""
+    kept = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
+    paths = os.pathsep.join(part for part in (str(_ROOT), os.environ.get("PYTHONPATH", "")) if part)
+    own = {"PYTHONPATH": paths, "SCRAPY_SETTINGS_MODULE": os.environ.get("SCRAPY_SETTINGS_MODULE", "focused.settings")}
+    return kept | own | ({"http_proxy": proxy, "https_proxy": proxy} if proxy else {})
+
+
+def run_fast(jobs: Sequence[Job], web: Path, *, workers: int) -> Iterator[Job]:
+    """Run crawls in worker processes, each answered from memory, and give each when it is done."""
+    waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
+    for job in jobs:
+        Path(job.folder).mkdir(parents=True, exist_ok=True)
+        waiting.put(_answered_from(web, job))
+    done: queue.SimpleQueue[Job | BaseException] = queue.SimpleQueue()
+    threads = [
+        threading.Thread(target=_feed, args=(waiting, done), daemon=True) for _ in range(min(workers, len(jobs)))
+    ]
+    for thread in threads:
+        thread.start()
+    for _ in jobs:
+        finished = done.get()
+        if isinstance(finished, BaseException):
+            raise finished
+        yield finished
+    for thread in threads:
+        thread.join()
+
+
+def _answered_from(web: Path, job: Job) -> Job:
+    handlers = _with_handlers(job, {"http": HANDLER, "https": HANDLER})
+    log = str(job.path(FETCHES))
+    return msgspec.structs.replace(
+        job, settings={**handlers, "FOCUSED_REPLAY_WEB": str(web.resolve()), "FOCUSED_REPLAY_LOG": log}
+    )
+
+
+def _feed(waiting: queue.SimpleQueue[Job], done: queue.SimpleQueue[Job | BaseException]) -> None:
+    """Give jobs to one worker process until there are none left."""
+    command = [sys.executable, "-m", "focused.lab.worker"]
+    with subprocess.Popen(  # noqa: S603  # our own command line
+        command, env=_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as worker:
+        assert worker.stdin
+        assert worker.stdout
+        for job in _rest(waiting):
+            try:
+                worker.stdin.write(msgspec.json.encode(job).decode() + "\n")
+                worker.stdin.flush()
+                answer = worker.stdout.readline().strip()
+                _check(job, 0 if answer == "done" else 1, answer)
+            except (OSError, JobFailed) as error:
+                done.put(error)
+                return
+            done.put(job)
+        worker.stdin.close()
+
+
+def _rest(waiting: queue.SimpleQueue[Job]) -> Iterable[Job]:
+    while True:
+        try:
+            yield waiting.get_nowait()
+        except queue.Empty:
+            return
+
+
+def _check(job: Job, code: int, words: str) -> None:
+    if code == 0 and job.path(STATS).exists():
+        return
+    log = job.path(LOG).read_text("utf-8", "replace") if job.path(LOG).exists() else ""
+    raise JobFailed(f"the crawl in {job.folder} failed ({words.strip()[-2000:]}); its log ends:\n{log[-2000:]}")

@@ -1,0 +1,1 @@
+"""What a user sees of a crawl that has ended."""

@@ -1,0 +1,182 @@
+"""Line and bar charts as SVG text, for reports that are one file and load nothing.
+
+Pure functions: numbers in, SVG out. Colours follow the page's text colour where they can, so that charts are legible
+on light and dark ground; series also differ by dashes, not by colour alone.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#8c564b")
+"""Okabe and Ito's, which most colour-blind people can tell apart."""
+_DASHES = ("", "7 4", "2 3", "10 3 2 3")
+_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 16, 34, 48
+_ROW = 18
+_LETTER = 6.7
+
+Points = Sequence[tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class _Axis:
+    """Maps values between two ends, which are ticks themselves, to pixels."""
+
+    ticks: tuple[float, ...]
+    begin: float
+    end: float
+
+    def at(self, value: float) -> float:
+        low, high = self.ticks[0], self.ticks[-1]
+        share = (value - low) / (high - low)
+        return round(self.begin + share * (self.end - self.begin), 2)
+
+
+def line_chart(
+    series: Mapping[str, Points],
+    *,
+    title: str = "",
+    x_label: str = "",
+    y_label: str = "",
+    width: int = 640,
+    height: int = 360,
+) -> str:
+    """Curves over a common pair of axes, with a legend below; points that are no numbers are left out."""
+    curves = {name: [(x, y) for x, y in points if _is_number(x, y)] for name, points in series.items()}
+    rows = _legend_rows(list(curves), width)
+    xs, ys = ([point[i] for points in curves.values() for point in points] for i in (0, 1))
+    x, y = _axes(xs, ys, width, height)
+    parts = [*_frame(x, y, title, x_label, y_label)]
+    for i, points in enumerate(curves.values()):
+        path = " ".join(f"{x.at(a)},{y.at(b)}" for a, b in points)
+        parts.append(f'<polyline points="{path}" fill="none" stroke-width="2" {_stroke(i)}/>')
+    parts += _legend(rows, height)
+    return _svg(parts, width, height + _ROW * len(rows), title)
+
+
+def bar_chart(
+    bars: Sequence[tuple[str, float]],
+    *,
+    title: str = "",
+    x_label: str = "",
+    y_label: str = "",
+    width: int = 640,
+    height: int = 280,
+) -> str:
+    """A bar for each label, in the order given; labels are thinned out when they would overlap."""
+    shown = [(label, value if _is_number(value) else 0.0) for label, value in bars]
+    x = _Axis((0.0, float(max(len(shown), 1))), _LEFT, width - _RIGHT)
+    y = _Axis(_ticks([0.0, *(value for _, value in shown)]), height - _BOTTOM, _TOP)
+    parts = [*_grid(y, x), *_titles(x, y, title, x_label, y_label)]
+    longest = max((len(label) for label, _ in shown), default=1)
+    every = max(1, math.ceil((longest + 1) * _LETTER * len(shown) / (x.end - x.begin)))
+    for i, (label, value) in enumerate(shown):
+        left, right = x.at(i + 0.1), x.at(i + 0.9)
+        top, bottom = sorted((y.at(value), y.at(0.0)))
+        parts.append(
+            f'<rect x="{left}" y="{top}" width="{right - left:.2f}" height="{bottom - top:.2f}" fill="{COLOURS[0]}">'
+            f"<title>{escape(label)}: {_number(value)}</title></rect>"
+        )
+        if i % every == 0:
+            parts.append(_text(x.at(i + 0.5), y.begin + 16, label, "middle"))
+    return _svg(parts, width, height, title)
+
+
+def _axes(xs: Iterable[float], ys: Iterable[float], width: int, height: int) -> tuple[_Axis, _Axis]:
+    return (
+        _Axis(_ticks([*xs], near=8), _LEFT, width - _RIGHT),
+        _Axis(_ticks([0.0, *ys]), height - _BOTTOM, _TOP),
+    )
+
+
+def _ticks(values: Sequence[float], near: int = 5) -> tuple[float, ...]:
+    """Round numbers that span the values, about ``near`` of them; at least two."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    if low == high:
+        low, high = min(low, 0.0), max(high, 0.0) or 1.0
+    raw = (high - low) / near
+    unit = 10.0 ** math.floor(math.log10(raw))
+    step = next(unit * factor for factor in (1, 2, 2.5, 5, 10) if unit * factor >= raw)
+    first, last = math.floor(low / step), math.ceil(high / step - 1e-9)
+    return tuple(round(i * step, 12) for i in range(first, max(last, first + 1) + 1))
+
+
+def _frame(x: _Axis, y: _Axis, title: str, x_label: str, y_label: str) -> Iterable[str]:
+    yield from _grid(y, x)
+    for tick in x.ticks:
+        yield _line(x.at(tick), y.begin, x.at(tick), y.begin + 5)
+        yield _text(x.at(tick), y.begin + 18, _number(tick), "middle")
+    yield from _titles(x, y, title, x_label, y_label)
+
+
+def _grid(y: _Axis, x: _Axis) -> Iterable[str]:
+    for tick in y.ticks:
+        yield _line(x.begin, y.at(tick), x.end, y.at(tick), opacity=0.15)
+        yield _text(x.begin - 8, y.at(tick) + 4, _number(tick), "end")
+    yield _line(x.begin, y.begin, x.end, y.begin)
+    yield _line(x.begin, y.begin, x.begin, y.end)
+
+
+def _titles(x: _Axis, y: _Axis, title: str, x_label: str, y_label: str) -> Iterable[str]:
+    if title:
+        yield f'<text x="{x.begin}" y="18" font-weight="bold">{escape(title)}</text>'
+    if x_label:
+        yield _text((x.begin + x.end) / 2, y.begin + 38, x_label, "middle")
+    if y_label:
+        middle = (y.begin + y.end) / 2
+        yield f'<text transform="translate(14 {middle}) rotate(-90)" text-anchor="middle">{escape(y_label)}</text>'
+
+
+def _legend_rows(names: Sequence[str], width: int) -> list[list[tuple[int, float, str]]]:
+    """Which entries stand in which row: the number of the series, where it begins, its name."""
+    rows: list[list[tuple[int, float, str]]] = [[]]
+    at = float(_LEFT)
+    for i, name in enumerate(names):
+        size = 44 + _LETTER * len(name)
+        if rows[-1] and at + size > width - _RIGHT:
+            rows.append([])
+            at = float(_LEFT)
+        rows[-1].append((i, at, name))
+        at += size
+    return rows if names else []
+
+
+def _legend(rows: Sequence[Sequence[tuple[int, float, str]]], top: int) -> Iterable[str]:
+    for number, entries in enumerate(rows):
+        y = top + _ROW * number + 6
+        for i, at, name in entries:
+            yield f'<line x1="{at}" y1="{y}" x2="{at + 24}" y2="{y}" stroke-width="2" {_stroke(i)}/>'
+            yield _text(at + 30, y + 4, name, "start")
+
+
+def _stroke(i: int) -> str:
+    dash = _DASHES[i // len(COLOURS) % len(_DASHES)]
+    return f'stroke="{COLOURS[i % len(COLOURS)]}"' + (f' stroke-dasharray="{dash}"' if dash else "")
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, *, opacity: float = 0.6) -> str:
+    return f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="currentColor" opacity="{opacity}"/>'
+
+
+def _text(x: float, y: float, words: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
+
+
+def _svg(parts: Iterable[str], width: int, height: int, title: str) -> str:
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'role="img" aria-label="{escape(title, quote=True)}" fill="currentColor" '
+        'font-family="system-ui, sans-serif" font-size="12">'
+    )
+    return "\n".join([head, *parts, "</svg>"])
+
+
+def _number(value: float) -> str:
+    return f"{value:,.10g}"
+
+
+def _is_number(*values: float) -> bool:
+    return all(math.isfinite(value) for value in values)
