@@ -52,8 +52,10 @@ _TOKEN = re.compile(
     rb"(%s)|<(/?)([a-z][^\s/>]*+)(?:%s)*+[\s/]*+>" % (b"|".join((_RAW_ELEMENTS, _COMMENT)), _ATTRIBUTE), re.IGNORECASE
 )
 
-_MAGIC = (b"%PDF-", b"PK\x03\x04", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"\x1f\x8b", b"RIFF", b"OggS", b"ID3", b"MZ",
-          b"\x7fELF", b"Rar!", b"7z\xbc\xaf", b"BZh", b"\xd0\xcf\x11\xe0", b"{\\rtf", b"%!PS", b"\x00\x00\x01\x00")  # fmt: skip
+_MAGIC = (
+    *(b"%PDF-", b"%!PS", b"{\\rtf", b"\xd0\xcf\x11\xe0", b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"Rar!", b"7z\xbc\xaf"),
+    *(b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"\x00\x00\x01\x00", b"RIFF", b"OggS", b"ID3", b"MZ", b"\x7fELF"),
+)
 _BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf", b"\x00\x00\xfe\xff")
 _MARKUP = re.compile(rb"<(?:!doctype\s+html|html|head|body|title|meta|table|div|h[1-6]|p|a|frameset)\b", re.IGNORECASE)
 

@@ -1,0 +1,174 @@
+"""Which network addresses a crawler that follows strangers' links may talk to.
+
+A link is text written by somebody else; ``http://169.254.169.254/`` or a name that resolves to ``10.0.0.5`` would
+make the crawler read what only machines of the inner network can reach. Everything that is not a public unicast
+address counts as inner, in whatever notation it is written: decimal, hexadecimal, octal, short, full-width digits,
+percent-encoded, or an IPv4 address inside an IPv6 one (mapped, compatible, 6to4, Teredo, NAT64).
+"""
+
+from __future__ import annotations
+
+import re
+import socket
+from collections.abc import Iterable
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
+from urllib.parse import urlsplit
+
+import ada_url
+
+from focused.bounded import Bounded
+
+Address = IPv4Address | IPv6Address
+
+_NAT64 = IPv6Network("64:ff9b::/96")
+_V4_COMPATIBLE = IPv6Network("::/96")
+_SITE_LOCAL = IPv6Network("fec0::/10")
+# Names that only an inner network knows: RFC 6761, 6762, 8375, and ICANN's reservation of ".internal".
+_INNER_SUFFIXES = ("localhost", "local", "internal", "home.arpa", "localdomain", "lan", "intranet")
+_NUMERIC = re.compile(r"[0-9a-fx.]+", re.ASCII | re.IGNORECASE)
+_DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+class AddressPolicy:
+    """What may be reached: every public address, and what is ``allowed`` in so many words.
+
+    An allowed entry is an address (``127.0.0.1``), a network (``10.0.0.0/8``) or a name (``wiki.example.lan``), each
+    also with a port (``127.0.0.1:8080``, ``[::1]:8080``). A name stands for itself, not for its subdomains.
+    """
+
+    def __init__(self, allowed: Iterable[str] = ()) -> None:
+        self._networks: list[tuple[object, int | None]] = []
+        self._names: set[tuple[str, int | None]] = set()
+        self._proxies: set[tuple[str, int]] = set()
+        self._literals: Bounded[str, Address | None] = Bounded(10_000)
+        for entry in allowed:
+            self._allow(entry)
+
+    def _allow(self, entry: str) -> None:
+        host, port = _host_and_port(entry)
+        try:
+            self._networks.append((ip_network(host), port))
+        except ValueError:
+            if not host or "/" in host:
+                raise ValueError(
+                    f"FOCUSED_INNER_ALLOWED: {entry!r} is not an address, a network like '10.0.0.0/8' or a name, "
+                    "each with or without ':port'"
+                ) from None
+            self._names.add((plain_name(host), port))
+
+    def allow_proxy(self, host: str, port: int) -> None:
+        """Let connections to a proxy through: its user named it."""
+        self._proxies.add((plain_name(host), port))
+
+    def refusal(self, url: str) -> str:
+        """Why an address is refused without looking up its name; '' when it is not."""
+        try:
+            parts = urlsplit(url)
+            host, port = parts.hostname or "", _port(parts.port, parts.scheme)
+        except ValueError as error:
+            return f"{url!r} is not an address: {error}"
+        if not host or self._is_named(host, port):
+            return ""
+        literal = self._literal(host)
+        if literal is not None:
+            allowed = is_public(literal) or self._is_allowed(host, literal, port)
+            return "" if allowed else f"{host!r} is the inner address {literal}"
+        if (plain_name(host), port) in self._proxies:
+            return f"{host!r} is the proxy"
+        return f"{host!r} is a name of an inner network" if is_inner_name(host) else ""
+
+    def may_connect(self, host: str, port: int, address: str) -> bool:
+        """May a connection be made to what a name was resolved to? This is the address that will be connected to."""
+        if (plain_name(host), port) in self._proxies:
+            return True
+        found = literal_address(address)
+        return found is not None and (is_public(found) or self._is_allowed(host, found, port))
+
+    def _literal(self, host: str) -> Address | None:
+        if host not in self._literals:
+            self._literals[host] = literal_address(host)
+        return self._literals[host]
+
+    def _is_named(self, host: str, port: int) -> bool:
+        name = plain_name(host)
+        return (name, None) in self._names or (name, port) in self._names
+
+    def _is_allowed(self, host: str, address: Address, port: int) -> bool:
+        if self._is_named(host, port):
+            return True
+        # A network of the other kind simply does not hold the address.
+        return any(address in network and at in (None, port) for network, at in self._networks)  # type: ignore[operator]
+
+
+def literal_address(host: str) -> Address | None:
+    """The address that a host *is*, in any notation that browsers or the C library take; None for a name."""
+    bare = host.strip("[]").split("%", 1)[0].rstrip(".")
+    try:
+        return ip_address(bare)
+    except ValueError:
+        pass
+    try:
+        # Percent-encoded and full-width digits, octal, hexadecimal, short forms: as browsers read them.
+        return ip_address(ada_url.URL(f"http://{host}/").hostname.strip("[]"))
+    except ValueError:
+        pass
+    if _NUMERIC.fullmatch(bare):
+        try:
+            return IPv4Address(socket.inet_aton(bare))
+        except OSError:
+            return None
+    return None
+
+
+def is_public(address: Address) -> bool:
+    """Is this a unicast address of the public Internet? An IPv6 address that carries an IPv4 one is as public as it."""
+    if isinstance(address, IPv6Address):
+        inside = _embedded(address)
+        if inside:
+            return all(is_public(one) for one in inside)
+        if address in _SITE_LOCAL:
+            return False
+    return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
+
+
+def _embedded(address: IPv6Address) -> list[IPv4Address]:
+    if address.ipv4_mapped is not None:
+        return [address.ipv4_mapped]
+    if address.sixtofour is not None:
+        return [address.sixtofour]
+    if address.teredo is not None:
+        return list(address.teredo)
+    if address in _NAT64 or (address in _V4_COMPATIBLE and int(address) > 0xFFFF):
+        return [IPv4Address(int(address) & 0xFFFFFFFF)]
+    return []
+
+
+def is_inner_name(host: str) -> bool:
+    """Is this a name that only an inner network can know: one label, or under a suffix reserved for such?"""
+    name = plain_name(host)
+    return "." not in name or name.endswith(tuple(f".{suffix}" for suffix in _INNER_SUFFIXES))
+
+
+def plain_name(host: str) -> str:
+    """A host name as it is compared: lower case, ASCII, without the root's dot."""
+    name = host.lower().rstrip(".")
+    if name.isascii():
+        return name
+    try:
+        return name.encode("idna").decode()
+    except UnicodeError:
+        return name
+
+
+def _host_and_port(entry: str) -> tuple[str, int | None]:
+    if entry.startswith("["):
+        host, _, rest = entry[1:].partition("]")
+        return host, int(rest[1:]) if rest[1:].isdigit() else None
+    host, colon, port = entry.rpartition(":")
+    if colon and ":" not in host and port.isdigit():
+        return host, int(port)
+    return entry, None
+
+
+def _port(port: int | None, scheme: str) -> int:
+    return port if port is not None else _DEFAULT_PORTS.get(scheme, 0)

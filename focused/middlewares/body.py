@@ -1,0 +1,48 @@
+"""The tree of a response, made so that no page can hold the crawl, nor lose its links in silence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from scrapy.http import TextResponse
+from scrapy.selector import Selector
+from scrapy.utils.defer import maybe_deferred_to_future
+from scrapy.utils.response import get_base_url
+from twisted.internet.threads import deferToThread
+
+from focused.pages import guard
+
+IN_THREAD = 64 * 1024
+"""Larger bodies are parsed in a thread: lxml lets go of the interpreter's lock meanwhile."""
+
+
+async def safe_root(response: TextResponse, *, in_thread: int = IN_THREAD) -> tuple[Any, dict[str, int]]:
+    """``response.selector.root``, and what had to be left out: tags cut short, tags nested too deeply.
+
+    Pages of a few kilobytes are parsed as always. Larger ones pass `focused.pages.guard` first; their selector is
+    then made from its tree, so that ``response.css`` and the like see the same page, and do not parse it again.
+    """
+    if len(response.body) <= in_thread:
+        return safe_root_now(response)
+    parsing = deferToThread(guard.parse, _as_utf8(response), get_base_url(response))
+    root, left_out = await maybe_deferred_to_future(parsing)
+    _keep(response, root)
+    return root, left_out
+
+
+def safe_root_now(response: TextResponse) -> tuple[Any, dict[str, int]]:
+    """`safe_root` without a thread."""
+    if guard.is_harmless(response.body):
+        return response.selector.root, {}
+    root, left_out = guard.parse(_as_utf8(response), get_base_url(response))
+    _keep(response, root)
+    return root, left_out
+
+
+def _as_utf8(response: TextResponse) -> bytes:
+    return response.text.encode("utf-8", "surrogatepass")
+
+
+def _keep(response: TextResponse, root: Any) -> None:
+    # Scrapy's own cache of the selector; without it a callback's response.css() would parse the page unguarded.
+    response._cached_selector = Selector(root=root, type="html")

@@ -1,0 +1,93 @@
+"""Only HTML is downloaded: what its headers say is something else, or too large, is left before its body comes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DownloadCancelledError
+from scrapy.http import HtmlResponse, Response
+from scrapy.http.request import NO_CALLBACK
+
+from focused.frontier.requests import META
+from focused.middlewares.errors import NotHtml
+from focused.pages.guard import looks_binary, looks_like_html
+
+_HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
+
+
+class HtmlOnlyMiddleware:
+    """Ends requests for other things than HTML with `NotHtml`; counts them in ``focused/not_html/<why>``.
+
+    Left alone: robots.txt and whatever else is downloaded without a callback, and requests with ``any_type`` in our
+    meta. Its number must be below HttpCompressionMiddleware's, to look at bodies when they are unpacked.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self._maxsize = crawler.settings.getint("DOWNLOAD_MAXSIZE")
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        middleware = cls(crawler)
+        crawler.signals.connect(middleware.headers_received, signals.headers_received)
+        return middleware
+
+    def headers_received(self, headers: Mapping[bytes, Any], body_length: int, request: Request) -> None:
+        if _is_exempt(request) or b"Location" in headers:
+            return
+        reason = self._reason(request, headers, body_length)
+        if reason:
+            raise NotHtml(reason)
+
+    def process_response(self, request: Request, response: Response) -> Response:
+        # Again, for handlers that send no signal, and with the body at hand.
+        if _is_exempt(request) or not 200 <= response.status < 300:
+            return response
+        reason = self._reason(request, response.headers, len(response.body))
+        if not reason and looks_binary(response.body):
+            reason = "binary"
+        if not reason and not isinstance(response, HtmlResponse) and not looks_like_html(response.body):
+            reason = "unknown"
+        if reason:
+            raise self._counted(NotHtml(reason))
+        # Where there was no type, Scrapy has guessed from the address: "data.json" may well be a page.
+        return response if isinstance(response, HtmlResponse) else response.replace(cls=HtmlResponse)
+
+    def process_exception(self, request: Request, exception: Exception) -> Response | None:
+        if isinstance(exception, NotHtml):
+            # The signal does not tell the status: an error's body may be of any type, and is not wanted.
+            if exception.response is not None and not 200 <= exception.response.status < 300:
+                return exception.response
+            self._counted(exception)
+        elif isinstance(exception, DownloadCancelledError) and not _is_exempt(request):
+            raise self._counted(NotHtml("size")) from exception
+        return None
+
+    def _reason(self, request: Request, headers: Mapping[bytes, Any], length: int) -> str:
+        limit = request.meta.get("download_maxsize", self._maxsize)
+        return why_not_html(headers.get(b"Content-Type"), headers.get(b"Content-Disposition"), length, limit)
+
+    def _counted(self, error: NotHtml) -> NotHtml:
+        self.crawler.stats.inc_value(f"focused/not_html/{error}")
+        return error
+
+
+def why_not_html(content_type: bytes | None, disposition: bytes | None, length: int, limit: int) -> str:
+    """What headers say against a page being HTML: type, attachment, size; '' if nothing."""
+    if content_type is not None:
+        kind = content_type.decode("latin-1").partition(";")[0].strip().lower()
+        if kind and kind not in _HTML_TYPES:
+            return "type"
+    if disposition is not None and disposition.decode("latin-1").strip().lower().startswith("attachment"):
+        return "attachment"
+    # Twisted's sign for an unknown length is a string.
+    if limit and isinstance(length, int) and length > limit:
+        return "size"
+    return ""
+
+
+def _is_exempt(request: Request) -> bool:
+    return request.callback is NO_CALLBACK or bool(request.meta.get(META, {}).get("any_type"))

@@ -1,0 +1,257 @@
+"""Which links may enter the frontier, and under which address.
+
+Two kinds of rules. What an address says of itself: scheme, host, patterns, length, file name, depth, repeated path
+segments, too many parameters. And what many addresses say together: calendars, combinations of parameters and hosts
+without end, which are bounded by counting addresses that differ only in their numbers or values.
+
+An address is judged when it is first seen; verdicts are remembered for the last 100,000 addresses or so, by their
+hash. So the counts are of distinct addresses, roughly: one that comes back after it was forgotten counts again, and a
+crawl that is started again counts anew what its pages show it. Limits bound a trap; they do not measure it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+from scrapy.settings import BaseSettings
+
+from focused.bounded import Bounded
+from focused.defaults import read
+from focused.sessions import clean
+
+_REMEMBERED = 50_000
+_COUNTED_PATTERNS = 100_000
+_COUNTED_HOSTS = 100_000
+
+# Names of files that are never HTML. Addresses like /wiki/File:Moon.jpg are pages about a file, and are let in.
+_FILES = """
+    7z aac ai aif apk arj asf atom avi bib bin bmp bz2 cab class css csv dat deb djvu dll dmg doc docm docx dvi
+    eot eps epub exe flac flv gif gz hqx ico ics iso jar jpe jpeg jpg js json kml kmz latex less lha lzh m3u m3u8
+    m4a m4v mdb mid midi mjs mkv mobi mov mp2 mp3 mp4 mpeg mpg msi odp ods odt ogg ogv otf pdf pkg png ppt pptm
+    pptx ps psd ram rar rdf rm rpm rss rtf scss sea sit svg swf tar tex tgz tif tiff torrent ttf txt vcf vob wav
+    webm webp wma wmv woff woff2 xls xlsm xlsx xml xpi xz z zip zst
+"""
+_EXTENSIONS = frozenset(_FILES.split())
+_DIGITS = re.compile(r"\d+")
+_DATE = re.compile(
+    r"(?:19|20)\d\d[-/_.]?(?:1[0-2]|0?[1-9])(?!\d)|[?&;](?:year|month|day|week|date|cal\w*|start|from)=\d",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rules:
+    """What is let in; 0 and () set no limit."""
+
+    allowed_hosts: tuple[str, ...] = ()
+    denied_hosts: tuple[str, ...] = ()
+    """Hosts, each with its subdomains."""
+    allow: tuple[str, ...] = ()
+    deny: tuple[str, ...] = ()
+    """Regular expressions, searched in the whole address: one of ``allow``, none of ``deny``."""
+    depth: int = 0
+    length: int = 1_000
+    segments: int = 20
+    repeats: int = 3
+    """A segment, or a run of segments, that stands so often in a row in a path; or one segment in all, once more."""
+    parameters: int = 8
+    dates: int = 500
+    """Addresses of a host with a date in them that differ only in their numbers."""
+    queries: int = 5_000
+    """Addresses that differ only in the values of their parameters; a tenth of it where there are three or more."""
+    host_links: int = 100_000
+    """Addresses of one host."""
+
+
+class Scope:
+    """Decides on links, page by page. ``refused`` counts those that were not let in, by reason."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.refused: Counter[str] = Counter()
+        self._allow = _any_of(rules.allow, "allow")
+        self._deny = _any_of(rules.deny, "deny")
+        self._hosts: Bounded[str, str] = Bounded(_COUNTED_HOSTS)
+        self._links_of: Bounded[str, int] = Bounded(_COUNTED_HOSTS)
+        self._patterns: Bounded[int, int] = Bounded(_COUNTED_PATTERNS)
+        # Verdicts by the hash of the address: True, another address, or a reason in a tuple. Two generations.
+        self._young: dict[int, bool | str | tuple[str]] = {}
+        self._old: dict[int, bool | str | tuple[str]] = {}
+
+    @classmethod
+    def from_settings(
+        cls,
+        settings: BaseSettings,
+        *,
+        allowed_hosts: Iterable[str] = (),
+        denied_hosts: Iterable[str] = (),
+        allow: Iterable[str] = (),
+        deny: Iterable[str] = (),
+    ) -> Self:
+        """The scope that the settings describe, with hosts and patterns from elsewhere added to theirs."""
+        given = {"allowed_hosts": allowed_hosts, "denied_hosts": denied_hosts, "allow": allow, "deny": deny}
+        lists: dict[str, Any] = {
+            name: (*read(settings, f"FOCUSED_SCOPE_{name.upper()}"), *more) for name, more in given.items()
+        }
+        numbers = {
+            field.name: read(settings, _SETTINGS[field.name]) for field in fields(Rules) if field.name not in lists
+        }
+        return cls(Rules(**lists, **numbers))
+
+    def admit(self, urls: Sequence[str], hosts: Sequence[str], depth: int) -> list[str | None]:
+        """For each address the one under which it may enter the frontier, or None."""
+        if self.rules.depth and depth > self.rules.depth:
+            self.refused["depth"] += len(urls)
+            return [None] * len(urls)
+        young = self._young
+        admitted: list[str | None] = []
+        for url, host in zip(urls, hosts, strict=True):
+            key = hash(url)
+            verdict = young.get(key)
+            if verdict is None:
+                verdict = self._first_time(key, url, host)
+                young = self._young
+            if verdict is True:
+                admitted.append(url)
+            elif isinstance(verdict, str):
+                admitted.append(verdict)
+            else:
+                self.refused[verdict[0]] += 1  # type: ignore[index]  # a reason: there is no False
+                admitted.append(None)
+        return admitted
+
+    def _first_time(self, key: int, url: str, host: str) -> bool | str | tuple[str]:
+        verdict = self._old.get(key)
+        if verdict is None:
+            verdict = self._judge(url, host)
+        if len(self._young) >= _REMEMBERED:
+            self._old, self._young = self._young, {}
+        self._young[key] = verdict
+        return verdict
+
+    def _judge(self, url: str, host: str) -> bool | str | tuple[str]:
+        cleaned = clean(url) if "?" in url or ";" in url or "/(" in url else url
+        reason = self._reason(cleaned, host)
+        if reason:
+            return (reason,)
+        if cleaned != url:
+            # The clean address may have been seen, and counted, before.
+            known = self._young.get(hash(cleaned))
+            if known is None:
+                known = self._young[hash(cleaned)] = self._limit(cleaned, host) or True
+            return cleaned if known is True else known
+        return self._limit(url, host) or True
+
+    def _reason(self, url: str, host: str) -> str:
+        rules = self.rules
+        if not url.startswith(("http://", "https://")) or not host:
+            return "scheme"
+        if rules.length and len(url) > rules.length:
+            return "length"
+        refusal = self._hosts.get(host)
+        if refusal is None:
+            refusal = self._hosts[host] = self._host_reason(host)
+        if refusal:
+            return refusal
+        return self._pattern_reason(url) or self._parts_reason(url)
+
+    def _pattern_reason(self, url: str) -> str:
+        if self._deny and self._deny.search(url):
+            return "pattern"
+        return "pattern" if self._allow and not self._allow.search(url) else ""
+
+    def _parts_reason(self, url: str) -> str:
+        address, _, query = url.partition("?")
+        begin = address.find("/", 8)
+        path = address[begin + 1 :] if begin > 0 else ""
+        if _extension(path) in _EXTENSIONS:
+            return "file"
+        if self.rules.parameters and query.count("&") >= self.rules.parameters:
+            return "parameters"
+        return self._path_reason(path) if path.count("/") >= 2 else ""
+
+    def _host_reason(self, host: str) -> str:
+        if any(_is_under(host, denied) for denied in self.rules.denied_hosts):
+            return "host"
+        allowed = self.rules.allowed_hosts
+        return "host" if allowed and not any(_is_under(host, one) for one in allowed) else ""
+
+    def _path_reason(self, path: str) -> str:
+        segments = path.rstrip("/").split("/")
+        if self.rules.segments and len(segments) > self.rules.segments:
+            return "segments"
+        repeats = self.rules.repeats
+        if repeats and len(segments) - len(set(segments)) >= repeats - 1 and _repeats(segments, repeats):
+            return "repeats"
+        return ""
+
+    def _limit(self, url: str, host: str) -> tuple[str] | None:
+        """Count a new address; the reason why it is one too many."""
+        rules = self.rules
+        count = self._links_of.get(host, 0)
+        if rules.host_links and count >= rules.host_links:
+            return ("host_links",)
+        path, mark, query = url.partition("?")
+        if mark and rules.queries:
+            many = query.count("&") >= 2
+            names = ",".join(sorted(part.partition("=")[0] for part in query.split("&"))) if not many else "&"
+            if self._is_over(hash((path, names)), rules.queries // 10 if many else rules.queries):
+                return ("queries",)
+        if rules.dates and _DATE.search(url) and self._is_over(hash(_DIGITS.sub("0", url)), rules.dates):
+            return ("dates",)
+        self._links_of[host] = count + 1
+        return None
+
+    def _is_over(self, pattern: int, limit: int) -> bool:
+        count = self._patterns.get(pattern, 0) + 1
+        self._patterns[pattern] = min(count, limit + 1)
+        return count > limit
+
+
+_SETTINGS = {
+    "depth": "FOCUSED_SCOPE_DEPTH",
+    "length": "FOCUSED_TRAP_LENGTH",
+    "segments": "FOCUSED_TRAP_SEGMENTS",
+    "repeats": "FOCUSED_TRAP_REPEATS",
+    "parameters": "FOCUSED_TRAP_PARAMETERS",
+    "dates": "FOCUSED_TRAP_DATES",
+    "queries": "FOCUSED_TRAP_QUERIES",
+    "host_links": "FOCUSED_TRAP_HOST_LINKS",
+}
+
+
+def _any_of(patterns: tuple[str, ...], name: str) -> re.Pattern[str] | None:
+    for pattern in patterns:
+        try:
+            re.compile(pattern)
+        except re.error as error:
+            raise ValueError(f"{name}: {pattern!r} is not a regular expression: {error}") from None
+    return re.compile("|".join(f"(?:{pattern})" for pattern in patterns)) if patterns else None
+
+
+def _is_under(host: str, domain: str) -> bool:
+    domain = domain.lower().strip(".")
+    return host == domain or host.endswith(f".{domain}")
+
+
+def _extension(path: str) -> str:
+    name = path[path.rfind("/") + 1 :]
+    stem, dot, extension = name.rpartition(".")
+    return extension.lower() if dot and len(extension) <= 7 and ":" not in stem else ""
+
+
+def _repeats(segments: list[str], repeats: int) -> bool:
+    """Does a run of segments stand ``repeats`` times in a row, or one segment more often than that in all?"""
+    if Counter(segments).most_common(1)[0][1] > repeats:
+        return True
+    for size in range(1, len(segments) // repeats + 1):
+        same = 0
+        for i in range(size, len(segments)):
+            same = same + 1 if segments[i] == segments[i - size] else 0
+            if same >= size * (repeats - 1):
+                return True
+    return False
