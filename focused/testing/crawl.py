@@ -137,7 +137,8 @@ def _wait(process: subprocess.Popen[bytes], until: float, is_enough: Callable[[]
 def _environment(site: SiteServer | None) -> dict[str, str]:
     """The environment of the test, with its site in place of any proxy, and the project that is being tested."""
     kept = {name: value for name, value in os.environ.items() if name.lower() not in _PROXY_VARIABLES}
-    own = {"SCRAPY_SETTINGS_MODULE": "focused.settings", "PYTHONPATH": str(_ROOT), "PYTHONUNBUFFERED": "1"}
+    path = os.pathsep.join(filter(None, (str(_ROOT), kept.get("PYTHONPATH"))))
+    own = {"SCRAPY_SETTINGS_MODULE": "focused.settings", "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
     return {**kept, **own, **({"http_proxy": site.url} if site else {})}
 
 

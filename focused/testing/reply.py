@@ -94,6 +94,13 @@ def html(body: str, *, status: int = 200, headers: Mapping[str, str] | None = No
     return Reply(status=status, body=body.encode(), headers=headers or {})
 
 
+def linking(*links: str, text: str = "") -> Reply:
+    """A page with links, each in a paragraph. Their addresses are its words, so that no two such pages are copies."""
+    paragraphs = "".join(f'<p><a href="{link}">to {link}</a></p>\n' for link in links)
+    title = " ".join(links)
+    return html(f"<html><head><title>{title}</title></head><body><p>{title}: {text}</p>\n{paragraphs}</body></html>")
+
+
 def redirect(to: str, status: int = 301) -> Reply:
     """A redirect."""
     return Reply(status=status, headers={"Location": to})

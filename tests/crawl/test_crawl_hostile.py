@@ -1,0 +1,71 @@
+"""Hostile pages are survived: one crawl meets all of them, and fetches everything else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from focused.testing.crawl import CrawlResult, run_crawl
+from focused.testing.hostile import HOSTILE, deep
+from focused.testing.reply import Reply, linking
+from focused.testing.site import SiteServer
+
+# Longer than any page takes that is not made to take for ever.
+PATIENCE = 8
+STARS = "A star is seen through a telescope, and a galaxy is seen as many stars. " * 3
+
+
+@pytest.fixture(scope="module")
+def crawled(tmp_path_factory: pytest.TempPathFactory) -> CrawlResult:
+    """Each hostile page has a host of its own; from the hub, decent pages are linked before and after it."""
+    links = [f"http://{host}-{name}.example/" for name in HOSTILE for host in ("before", "hostile", "after")]
+    pages: dict[str, Reply] = {"http://hub.example/": linking(*links, text=STARS)}
+    pages |= {link: linking(link, text=STARS) for link in links if "hostile" not in link}
+    pages |= {f"http://hostile-{name}.example/": make() for name, make in HOSTILE.items()}
+    pages["http://hostile-deep.example/"] = deep(link="http://innermost.example/")
+    pages["http://innermost.example/"] = linking("the innermost", text=STARS)
+    arguments = {"topic": "star galaxy telescope", "seeds": "http://hub.example/", "deny": "/many/"}
+    settings = {"DOWNLOAD_TIMEOUT": PATIENCE, "RETRY_TIMES": 0}
+    with SiteServer(pages) as site:
+        folder: Path = tmp_path_factory.mktemp("hostile")
+        return run_crawl(arguments, folder=folder, site=site, settings=settings, timeout=200)
+
+
+def test_the_crawl_ends_by_itself(crawled: CrawlResult):
+    assert crawled.exit_code == 0, crawled.log[-3_000:]
+    assert crawled.reason() == "finished"
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_the_page_is_met_and_its_neighbours_are_fetched(crawled: CrawlResult, name: str):
+    assert f"http://hostile-{name}.example/" in [visit.url for visit in crawled.visits]
+    written = {item["url"] for item in crawled.items}
+    assert {f"http://before-{name}.example/", f"http://after-{name}.example/"} <= written
+
+
+def test_memory_stays_bounded(crawled: CrawlResult):
+    assert crawled.peak_mb < 500
+
+
+def test_nothing_broke_inside(crawled: CrawlResult):
+    assert "Traceback" not in crawled.log
+
+
+def test_links_beyond_the_limit_are_counted(crawled: CrawlResult):
+    assert crawled.stats["focused/page/left_out/links"] >= 90_000
+
+
+def test_links_nested_too_deep_are_found_or_counted(crawled: CrawlResult):
+    found = "http://innermost.example/" in crawled.fetched
+    assert found or crawled.stats["focused/page/left_out/nesting"] == 1
+
+
+@pytest.mark.parametrize("name", ["huge", "huge-and-told", "gzip-bomb", "gzip-bomb-twice"])
+def test_what_is_too_large_is_not_taken_for_a_page(crawled: CrawlResult, name: str):
+    assert f"http://hostile-{name}.example/" not in {item["url"] for item in crawled.items}
+
+
+@pytest.mark.parametrize("name", ["binary", "nonsense-headers", "reset", "hang", "redirect-to-nowhere"])
+def test_what_is_no_page_is_not_written(crawled: CrawlResult, name: str):
+    assert f"http://hostile-{name}.example/" not in {item["url"] for item in crawled.items}
