@@ -52,7 +52,7 @@ def _learn_again(parts: Parts, store: SqliteStore, started_from: str) -> None:
         with np.load(started_from, allow_pickle=False) as arrays:
             prioritizer.restore({name: arrays[name] for name in arrays.files})
     learned_up_to = saved[1] if saved else 0
-    if prioritizer.learns and store.pages > learned_up_to:
+    if prioritizer.learns and store.last_page > learned_up_to:
         prioritizer = parts.trainer.catch_up(prioritizer, store.lessons_since(learned_up_to))
     store.prioritizer = prioritizer
     store.rescore()()()
@@ -62,4 +62,4 @@ def save_model(parts: Parts) -> None:
     """Keep what the prioritizer has learned so far with the job."""
     store = parts.store
     if store is not None and store.prioritizer.learns:
-        store.save_model(MODEL, store.prioritizer.state(), store.pages - parts.trainer.pages_waiting)
+        store.save_model(MODEL, store.prioritizer.state(), store.last_page - parts.trainer.pages_waiting)

@@ -82,6 +82,7 @@ class SqliteStore(FrontierStore):
         self._digests: dict[int, int] = {}
         self._tokens = 0
         self._order_number = 0
+        self._pages = 0
         self._blocks: OrderedDict[int, Evidence] = OrderedDict()
         self._next_block = 1
         self.rows = 0
@@ -111,6 +112,11 @@ class SqliteStore(FrontierStore):
     @property
     def pages(self) -> int:
         """How many pages were judged so far, in all starts of the job."""
+        return self._pages
+
+    @property
+    def last_page(self) -> int:
+        """The number of the page judged last; where a crawl was killed, numbers may be missing before it."""
         return self._order_number
 
     # --- links -------------------------------------------------------------------------------------------------
@@ -288,6 +294,7 @@ class SqliteStore(FrontierStore):
     def record(self, token: int, page: PageRecord) -> PageRecord:
         page.link = self._leases[token].link
         self._order_number += 1
+        self._pages += 1
         page.order = self._order_number
         if self._first_with(page.digest) not in {0, page.link}:
             page.outcome = Outcome.DUPLICATE
@@ -410,7 +417,8 @@ class SqliteStore(FrontierStore):
             self._table.pieces[link] = count
             self.rows += count
         (self._next_block,) = self._db.execute("SELECT coalesce(max(id), 0) + 1 FROM blocks").fetchone()
-        (self._order_number,) = self._db.execute("SELECT coalesce(max(seq), 0) FROM pages").fetchone()
+        counts = self._db.execute("SELECT coalesce(max(seq), 0), count(*) FROM pages").fetchone()
+        self._order_number, self._pages = counts
         for link in np.flatnonzero(self._table.state == State.WAITING).tolist():
             self._order.put(link, int(self._table.host[link]), self._bases.get(link, 0.0))
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scrapy import Request
-from scrapy.http import HtmlResponse
+from scrapy.http import Response
 
 from focused.frontier.requests import META, score_to_priority
 from focused.pages.evidence import Evidence
@@ -27,7 +27,7 @@ class StockLearner:
     def __init__(self, parts: Parts) -> None:
         self._parts = parts
 
-    def score(self, requests: list[Request], response: HtmlResponse, page: Page) -> list[Request]:
+    def score(self, requests: list[Request], response: Response, page: Page) -> list[Request]:
         """Learn from the page that came, and add scores to the priorities of the requests for its links."""
         verdict = self._parts.judge(page)
         self._learn(response, verdict.relevance)
@@ -47,7 +47,7 @@ class StockLearner:
                 request.meta[META] = {**request.meta.get(META, {}), **told}
         return requests
 
-    def _learn(self, response: HtmlResponse, relevance: float) -> None:
+    def _learn(self, response: Response, relevance: float) -> None:
         meta = response.meta.get(META, {})
         if "evidence" not in meta or not self._parts.prioritizer.learns:
             return

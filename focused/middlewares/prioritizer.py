@@ -36,6 +36,8 @@ class PrioritizerMiddleware:
         self.crawler = crawler
         self.parts: Parts = parts_of(crawler)
         self._stock = StockLearner(self.parts)
+        # Only used without our store, beside Scrapy's own filter: it saves building requests that it would drop.
+        self._requested: set[str] = set()
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -45,9 +47,10 @@ class PrioritizerMiddleware:
         """Links of pages become requests; requests that came by themselves get their score."""
         requests: list[Request] = []
         async for output in result:
-            if isinstance(output, PageItem) and self.parts.store is not None:
+            if isinstance(output, PageItem):
                 # Links first: when the item's pipelines have the prioritizer learn, these are scored anew with it.
-                for request in self._follow(output.page, response):
+                follow = self._follow if self.parts.store else self._follow_without_store
+                for request in follow(output.page, response):
                     yield request
                 yield output
             elif isinstance(output, Request):
@@ -77,6 +80,13 @@ class PrioritizerMiddleware:
         for link, url in fresh.items():
             priority = score_to_priority(best[link])
             yield Request(url, priority=priority, meta={META: {"link": link, "source": source, "priority": priority}})
+
+    def _follow_without_store(self, page: Page, response: Response) -> Iterator[Request]:
+        """Requests for the links of a page, under a scheduler that is not ours."""
+        urls, _ = self._admitted(page, response.meta.get("depth", 0) + 1)
+        fresh = [url for url in dict.fromkeys(urls) if url not in self._requested]
+        self._requested.update(fresh)
+        yield from self._stock.score([Request(url) for url in fresh], response, page)
 
     def _admitted(self, page: Page, depth: int) -> tuple[list[str], list[int]]:
         """The addresses of a page's links that may enter the frontier, and which links they are."""
