@@ -48,6 +48,44 @@ DEFAULTS: dict[str, Any] = {
     "FOCUSED_RESCORE_PER_PAGE": 3_000,
     # A page that was leased this often and never finished is given up.
     "FOCUSED_LEASES": 3,
+    # Which links may enter the frontier, beside what a topic and the command line say: hosts (each with its
+    # subdomains) and regular expressions; the greatest depth (seeds have 0), and pages taken from one host. 0 = any.
+    "FOCUSED_SCOPE_ALLOWED_HOSTS": [],
+    "FOCUSED_SCOPE_DENIED_HOSTS": [],
+    "FOCUSED_SCOPE_ALLOW": [],
+    "FOCUSED_SCOPE_DENY": [],
+    "FOCUSED_SCOPE_DEPTH": 0,
+    "FOCUSED_SCOPE_PER_HOST": 0,
+    # Traps; 0 = no limit. Characters of an address, segments of its path, a run of segments that stands so often in
+    # a row, parameters of its query.
+    "FOCUSED_TRAP_LENGTH": 1_000,
+    "FOCUSED_TRAP_SEGMENTS": 20,
+    "FOCUSED_TRAP_REPEATS": 3,
+    "FOCUSED_TRAP_PARAMETERS": 8,
+    # Addresses with a date that differ only in their numbers; addresses that differ only in the values of their
+    # parameters (a tenth of it from three parameters on); addresses of one host.
+    "FOCUSED_TRAP_DATES": 500,
+    "FOCUSED_TRAP_QUERIES": 5_000,
+    "FOCUSED_TRAP_HOST_LINKS": 100_000,
+    # Addresses of inner networks (loopback, private, link-local…): refuse, or allow all; and those that are allowed
+    # all the same: addresses, networks (10.0.0.0/8) or names, each with or without ":port".
+    "FOCUSED_INNER_ADDRESSES": "refuse",
+    "FOCUSED_INNER_ALLOWED": [],
+    # robots.txt: seconds for which it holds; longest wait, in seconds, before one that could not be read is asked for
+    # again (the first is a minute); after how many times its host is refused; hosts whose rules are remembered.
+    "FOCUSED_ROBOTS_AGE": 86_400.0,
+    "FOCUSED_ROBOTS_RETRY": 3_600.0,
+    "FOCUSED_ROBOTS_TRIES": 5,
+    "FOCUSED_ROBOTS_HOSTS": 10_000,
+    # Crawl-delay is honoured up to so many seconds.
+    "FOCUSED_CRAWL_DELAY_MAX": 60.0,
+    # After so many failed connections in a row a host is left alone, for so many seconds, doubled each time up to the
+    # longest; after so many times it is given up. So is one that asks (Retry-After) for more than LONGEST_ASKED.
+    "FOCUSED_BACKOFF_FAILURES": 4,
+    "FOCUSED_BACKOFF_FIRST": 30.0,
+    "FOCUSED_BACKOFF_LONGEST": 900.0,
+    "FOCUSED_BACKOFF_TIMES": 5,
+    "FOCUSED_BACKOFF_LONGEST_ASKED": 3_600.0,
     # A recorded web (a WARC file) that focused.replay.handler answers from, and a file that notes every answer.
     "FOCUSED_REPLAY_WEB": "",
     "FOCUSED_REPLAY_LOG": "",
