@@ -31,6 +31,8 @@ DEFAULTS: dict[str, Any] = {
     "FOCUSED_STOP_PAGES": 0,
     "FOCUSED_STOP_FOUND": 0,
     "FOCUSED_STOP_DRY": "",
+    # Fetch at most so many pages of one host; 0 = no limit.
+    "FOCUSED_STOP_PER_HOST": 0,
     # Only items of this relevance or more are written; the job keeps all.
     "FOCUSED_OUTPUT_RELEVANT": 0.0,
     # A link that was postponed this often (host asleep, robots.txt unreachable) is given up.

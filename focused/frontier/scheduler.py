@@ -60,6 +60,8 @@ class FrontierScheduler(BaseScheduler):
         self._flusher: CallLaterResult | None = None
         self._temporary: TemporaryDirectory[str] | None = None
         self._broken = False
+        self._per_host: int = read(crawler.settings, "FOCUSED_STOP_PER_HOST")
+        self._pages_of: Counter[int] = Counter()
         self.most_pages: int = 0
         crawler.signals.connect(self._spider_error, signals.spider_error)
 
@@ -79,8 +81,11 @@ class FrontierScheduler(BaseScheduler):
             self._broken = True
             self.crawler.stats.set_value("focused/stopped_by", str(error))
             raise CloseSpider("job_refused") from error
+        self._pages_of.update(self.store.pages_by_host())
 
     def close(self, reason: str) -> None:
+        for name, count in self.parts.scope.refused.items():
+            self.crawler.stats.set_value(f"focused/scope/refused/{name}", count)
         for timer in (self._timer, self._flusher):
             if timer is not None:
                 timer.cancel()
@@ -116,7 +121,7 @@ class FrontierScheduler(BaseScheduler):
             self._settle()
             if self._is_full():
                 return None
-            lease = self.store.lease(monotonic(), self._gate)
+            lease = self._lease()
         except StoreBroken as error:
             self._give_up(error)
             return None
@@ -129,6 +134,15 @@ class FrontierScheduler(BaseScheduler):
         """Fetch nothing from a host for some time."""
         self._sleeping[host] = max(monotonic() + seconds, self._sleeping.get(host, 0.0))
         self.crawler.stats.inc_value("focused/host/put_to_sleep")
+
+    def _lease(self) -> Lease | None:
+        """The next link; those of a host that has given all it may are closed on the way."""
+        while (lease := self.store.lease(monotonic(), self._gate)) is not None:
+            if not self._per_host or self._pages_of[lease.host] < self._per_host or lease.token in self._coming_back:
+                return lease
+            self.store.acknowledge(lease.token, Outcome.DENIED, f"limit of {self._per_host} pages per host")
+            self.crawler.stats.inc_value("focused/outcome/denied")
+        return None
 
     # --- coming in ---------------------------------------------------------------------------------------------
 
@@ -280,7 +294,10 @@ class FrontierScheduler(BaseScheduler):
         outcome = Outcome(number)
         if outcome is Outcome.DEAD or self.store.was_redirected(token):
             self.parts.trainer.add(self.store.lessons_of(token))
+        host = self._host_of(token)
         ended = self.store.acknowledge(token, outcome, str(detail))
+        if ended in {Outcome.PAGE, Outcome.DUPLICATE}:
+            self._pages_of[host] += 1
         self.crawler.stats.inc_value(f"focused/outcome/{ended.name.lower()}")
 
     def _postpone(self, token: int, request: Request, seconds: float) -> bool:

@@ -223,6 +223,11 @@ class SqliteStore(FrontierStore):
         """The host that a lease counts for."""
         return self._leases[token].host
 
+    def pages_by_host(self) -> dict[int, int]:
+        """How many pages were fetched, by the number of their host."""
+        query = "SELECT host, count(*) FROM pages JOIN links ON links.id = pages.link GROUP BY host"
+        return dict(self._db.execute(query).fetchall())
+
     def count_found(self, least: float) -> int:
         """How many pages reached a relevance."""
         row = self._db.execute("SELECT count(*) FROM pages WHERE outcome = 1 AND relevance >= ?", (least,)).fetchone()

@@ -28,7 +28,7 @@ _ARGUMENT_SETTINGS = {
     "pages": "FOCUSED_STOP_PAGES",
     "found": "FOCUSED_STOP_FOUND",
     "relevant": "FOCUSED_OUTPUT_RELEVANT",
-    "per_host": "FOCUSED_SCOPE_PER_HOST",
+    "per_host": "FOCUSED_STOP_PER_HOST",
     "depth": "FOCUSED_SCOPE_DEPTH",
 }
 
