@@ -1,1 +1,1 @@
-"""What a job tells of itself: charts, the report, and why a page was fetched."""
+"""What a user sees of a crawl that has ended."""

@@ -1,207 +1,182 @@
-"""Charts as plain SVG text: they need no script and no other file, and follow the page they stand on.
+"""Line and bar charts as SVG text, for reports that are one file and load nothing.
 
-Colours are taken from the page's CSS variables (``--chart-1``…), with defaults of their own, and text has the colour of
-the text around it; so a chart is at home on light and on dark pages, and is a good file by itself.
+Pure functions: numbers in, SVG out. Colours follow the page's text colour where they can, so that charts are legible
+on light and dark ground; series also differ by dashes, not by colour alone.
 """
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 
-import numpy as np
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#8c564b")
+"""Okabe and Ito's, which most colour-blind people can tell apart."""
+_DASHES = ("", "7 4", "2 3", "10 3 2 3")
+_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 16, 34, 48
+_ROW = 18
+_LETTER = 6.7
 
-COLOURS = ("#2f6fde", "#e07b1a", "#1f9d6b", "#c2417c", "#7a5bd6", "#8a8f98")
-_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 14, 30, 40
-_FONT = 13
-_MOST_POINTS = 500
-_MOST_LABELS = 24
-# What may not stand in XML at all.
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+Points = Sequence[tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class Series:
-    """One line of a chart; ``low`` and ``high`` draw a band around it."""
+class _Axis:
+    """Maps values between two ends, which are ticks themselves, to pixels."""
 
-    name: str
-    x: Sequence[float]
-    y: Sequence[float]
-    low: Sequence[float] = ()
-    high: Sequence[float] = ()
+    ticks: tuple[float, ...]
+    begin: float
+    end: float
+
+    def at(self, value: float) -> float:
+        low, high = self.ticks[0], self.ticks[-1]
+        share = (value - low) / (high - low)
+        return round(self.begin + share * (self.end - self.begin), 2)
 
 
 def line_chart(
-    series: Sequence[Series],
+    series: Mapping[str, Points],
     *,
-    title: str,
+    title: str = "",
     x_label: str = "",
     y_label: str = "",
-    y_max: float | None = None,
-    size: tuple[int, int] = (720, 300),
+    width: int = 640,
+    height: int = 360,
 ) -> str:
-    """Lines over numbers. The y axis begins at 0 and ends at ``y_max``, or a little above the highest point."""
-    xs = [x for one in series for x in one.x]
-    ys = [y for one in series for y in (*one.y, *one.high)]
-    top = y_max if y_max is not None else max(_finite(ys), default=0.0) * 1.05
-    frame = _Frame(size, (min(xs, default=0.0), max(xs, default=0.0)), (0.0, top))
-    parts = [*frame.grid(y_label), *frame.numbers_below(x_label)]
-    for i, one in enumerate(series):
-        parts += _line(frame, one, i)
-    parts += _legend([one.name for one in series], size[0])
-    return _svg(size, title, parts)
+    """Curves over a common pair of axes, with a legend below; points that are no numbers are left out."""
+    curves = {name: [(x, y) for x, y in points if _is_number(x, y)] for name, points in series.items()}
+    rows = _legend_rows(list(curves), width)
+    xs, ys = ([point[i] for points in curves.values() for point in points] for i in (0, 1))
+    x, y = _axes(xs, ys, width, height)
+    parts = [*_frame(x, y, title, x_label, y_label)]
+    for i, points in enumerate(curves.values()):
+        path = " ".join(f"{x.at(a)},{y.at(b)}" for a, b in points)
+        parts.append(f'<polyline points="{path}" fill="none" stroke-width="2" {_stroke(i)}/>')
+    parts += _legend(rows, height)
+    return _svg(parts, width, height + _ROW * len(rows), title)
 
 
 def bar_chart(
-    labels: Sequence[str],
-    bars: Mapping[str, Sequence[float]],
+    bars: Sequence[tuple[str, float]],
     *,
-    title: str,
+    title: str = "",
     x_label: str = "",
     y_label: str = "",
-    size: tuple[int, int] = (560, 280),
+    width: int = 640,
+    height: int = 280,
 ) -> str:
-    """Bars over labels, one series or several stacked; values below 0 hang down."""
-    up = [sum(max(values[i], 0.0) for values in bars.values()) for i in range(len(labels))]
-    down = [sum(min(values[i], 0.0) for values in bars.values()) for i in range(len(labels))]
-    frame = _Frame(size, (0.0, max(len(labels), 1)), (min(down, default=0.0) * 1.05, max(up, default=0.0) * 1.05))
-    parts = [*frame.grid(y_label), *frame.labels_below(labels, x_label)]
-    above, below = [0.0] * len(labels), [0.0] * len(labels)
-    for n, (name, values) in enumerate(bars.items()):
-        for i, value in enumerate(values):
-            base = above if value >= 0 else below
-            parts.append(frame.bar(i, base[i], value, _fill(n), f"{labels[i]}: {name} {_number(value)}"))
-            base[i] += value
-    parts += _legend(list(bars), size[0]) if len(bars) > 1 else []
-    return _svg(size, title, parts)
+    """A bar for each label, in the order given; labels are thinned out when they would overlap."""
+    shown = [(label, value if _is_number(value) else 0.0) for label, value in bars]
+    x = _Axis((0.0, float(max(len(shown), 1))), _LEFT, width - _RIGHT)
+    y = _Axis(_ticks([0.0, *(value for _, value in shown)]), height - _BOTTOM, _TOP)
+    parts = [*_grid(y, x), *_titles(x, y, title, x_label, y_label)]
+    longest = max((len(label) for label, _ in shown), default=1)
+    every = max(1, math.ceil((longest + 1) * _LETTER * len(shown) / (x.end - x.begin)))
+    for i, (label, value) in enumerate(shown):
+        left, right = x.at(i + 0.1), x.at(i + 0.9)
+        top, bottom = sorted((y.at(value), y.at(0.0)))
+        parts.append(
+            f'<rect x="{left}" y="{top}" width="{right - left:.2f}" height="{bottom - top:.2f}" fill="{COLOURS[0]}">'
+            f"<title>{escape(label)}: {_number(value)}</title></rect>"
+        )
+        if i % every == 0:
+            parts.append(_text(x.at(i + 0.5), y.begin + 16, label, "middle"))
+    return _svg(parts, width, height, title)
 
 
-class _Frame:
-    """The axes of a chart: numbers to places in the picture."""
-
-    def __init__(self, size: tuple[int, int], x: tuple[float, float], y: tuple[float, float]) -> None:
-        self.width, self.height = size
-        self.x_low, self.x_high = x if x[1] > x[0] else (x[0], x[0] + 1)
-        self.y_low, self.y_high = y if y[1] > y[0] else (y[0], y[0] + 1)
-        self.right, self.bottom = self.width - _RIGHT, self.height - _BOTTOM
-
-    def x(self, value: float) -> float:
-        return _LEFT + (value - self.x_low) / (self.x_high - self.x_low) * (self.right - _LEFT)
-
-    def y(self, value: float) -> float:
-        return self.bottom - (value - self.y_low) / (self.y_high - self.y_low) * (self.bottom - _TOP)
-
-    def grid(self, label: str) -> Iterator[str]:
-        for tick in ticks(self.y_low, self.y_high, 5):
-            y, strong = self.y(tick), ".5" if tick == 0 else ".14"
-            yield f'<path d="M{_LEFT} {y:.1f}H{self.right}" stroke="currentColor" stroke-opacity="{strong}"/>'
-            yield _text(_LEFT - 7, y + 4, _number(tick), "end")
-        yield _text(_LEFT - 38, 14, label, "start")
-
-    def numbers_below(self, label: str) -> Iterator[str]:
-        for tick in ticks(self.x_low, self.x_high, 7):
-            yield _text(self.x(tick), self.bottom + 17, _number(tick), "middle")
-        yield _text((_LEFT + self.right) / 2, self.height - 5, label, "middle")
-
-    def labels_below(self, labels: Sequence[str], label: str) -> Iterator[str]:
-        each = max(1, math.ceil(len(labels) / _MOST_LABELS))
-        for i in range(0, len(labels), each):
-            yield _text(self.x(i + 0.5), self.bottom + 17, labels[i], "middle")
-        yield _text((_LEFT + self.right) / 2, self.height - 5, label, "middle")
-
-    def bar(self, place: int, base: float, value: float, fill: str, told: str) -> str:
-        left, right = self.x(place + 0.14), self.x(place + 0.86)
-        top, bottom = sorted((self.y(base), self.y(base + value)))
-        shape = f'x="{left:.1f}" y="{top:.1f}" width="{right - left:.1f}" height="{bottom - top:.1f}" rx="1.5"'
-        return f"<rect {shape} {fill}><title>{_plain(told)}</title></rect>"
-
-
-def ticks(low: float, high: float, most: int) -> list[float]:
-    """Round numbers from ``low`` to ``high``, about ``most`` of them."""
-    rough = (high - low) / max(most, 1)
-    power = 10.0 ** math.floor(math.log10(rough))
-    step = next(power * factor for factor in (1, 2, 2.5, 5, 10) if power * factor >= rough * 0.999)
-    first = math.ceil(low / step - 1e-9)
-    return [round(step * i, 12) for i in range(first, math.floor(high / step + 1e-9) + 1)]
-
-
-def _line(frame: _Frame, one: Series, number: int) -> Iterator[str]:
-    rows = _thinned(len(one.x))
-    if len(one.low) and len(one.high):
-        there = [(one.x[i], one.high[i]) for i in rows]
-        back = [(one.x[i], one.low[i]) for i in reversed(rows)]
-        yield f'<path d="{_path(frame, [*there, *back])}Z" {_fill(number)} fill-opacity=".15"/>'
-    points = [(one.x[i], one.y[i]) for i in rows]
-    colour = _colour(number)
-    style = f'style="stroke:{colour}" fill="none" stroke-width="2" stroke-linejoin="round" stroke-linecap="round"'
-    yield f'<path d="{_path(frame, points)}" {style}/>'
-
-
-def _path(frame: _Frame, points: Iterable[tuple[float, float]]) -> str:
-    """A path through the points; it is broken where a number is missing."""
-    pieces, pen = [], "M"
-    for x, y in points:
-        if math.isfinite(y):
-            pieces.append(f"{pen}{frame.x(x):.1f} {frame.y(y):.1f}")
-            pen = "L"
-        else:
-            pen = "M"
-    return "".join(pieces)
-
-
-def _thinned(n: int) -> list[int]:
-    """Which of n points are drawn: more than the picture has pixels would only be bytes."""
-    if n <= _MOST_POINTS:
-        return list(range(n))
-    return sorted({int(i) for i in np.linspace(0, n - 1, _MOST_POINTS)})
-
-
-def _legend(names: Sequence[str], width: int) -> Iterator[str]:
-    at = float(width - _RIGHT)
-    for i, name in reversed(list(enumerate(names))):
-        at -= 7.2 * len(name)
-        yield _text(at, 14, name, "start")
-        yield f'<rect x="{at - 18:.1f}" y="8" width="13" height="4" rx="2" {_fill(i)}/>'
-        at -= 32
-
-
-def _svg(size: tuple[int, int], title: str, parts: Iterable[str]) -> str:
-    width, height = size
+def _axes(xs: Iterable[float], ys: Iterable[float], width: int, height: int) -> tuple[_Axis, _Axis]:
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
-        f'role="img" font-family="system-ui, sans-serif" font-size="{_FONT}">'
-        f"<title>{_plain(title)}</title>{''.join(parts)}</svg>"
+        _Axis(_ticks([*xs], near=8), _LEFT, width - _RIGHT),
+        _Axis(_ticks([0.0, *ys]), height - _BOTTOM, _TOP),
     )
 
 
-def _text(x: float, y: float, text: str, anchor: str) -> str:
-    if not text:
-        return ""
-    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
-    return f'<text {place} fill="currentColor" fill-opacity=".78">{_plain(text)}</text>'
+def _ticks(values: Sequence[float], near: int = 5) -> tuple[float, ...]:
+    """Round numbers that span the values, about ``near`` of them; at least two."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    if low == high:
+        low, high = min(low, 0.0), max(high, 0.0) or 1.0
+    raw = (high - low) / near
+    unit = 10.0 ** math.floor(math.log10(raw))
+    step = next(unit * factor for factor in (1, 2, 2.5, 5, 10) if unit * factor >= raw)
+    first, last = math.floor(low / step), math.ceil(high / step - 1e-9)
+    return tuple(round(i * step, 12) for i in range(first, max(last, first + 1) + 1))
 
 
-def _colour(number: int) -> str:
-    which = number % len(COLOURS)
-    return f"var(--chart-{which + 1}, {COLOURS[which]})"
+def _frame(x: _Axis, y: _Axis, title: str, x_label: str, y_label: str) -> Iterable[str]:
+    yield from _grid(y, x)
+    for tick in x.ticks:
+        yield _line(x.at(tick), y.begin, x.at(tick), y.begin + 5)
+        yield _text(x.at(tick), y.begin + 18, _number(tick), "middle")
+    yield from _titles(x, y, title, x_label, y_label)
 
 
-def _fill(number: int) -> str:
-    return f'style="fill:{_colour(number)}"'
+def _grid(y: _Axis, x: _Axis) -> Iterable[str]:
+    for tick in y.ticks:
+        yield _line(x.begin, y.at(tick), x.end, y.at(tick), opacity=0.15)
+        yield _text(x.begin - 8, y.at(tick) + 4, _number(tick), "end")
+    yield _line(x.begin, y.begin, x.end, y.begin)
+    yield _line(x.begin, y.begin, x.begin, y.end)
 
 
-def _plain(text: str) -> str:
-    return escape(_CONTROL.sub("\ufffd", text))
+def _titles(x: _Axis, y: _Axis, title: str, x_label: str, y_label: str) -> Iterable[str]:
+    if title:
+        yield f'<text x="{x.begin}" y="18" font-weight="bold">{escape(title)}</text>'
+    if x_label:
+        yield _text((x.begin + x.end) / 2, y.begin + 38, x_label, "middle")
+    if y_label:
+        middle = (y.begin + y.end) / 2
+        yield f'<text transform="translate(14 {middle}) rotate(-90)" text-anchor="middle">{escape(y_label)}</text>'
+
+
+def _legend_rows(names: Sequence[str], width: int) -> list[list[tuple[int, float, str]]]:
+    """Which entries stand in which row: the number of the series, where it begins, its name."""
+    rows: list[list[tuple[int, float, str]]] = [[]]
+    at = float(_LEFT)
+    for i, name in enumerate(names):
+        size = 44 + _LETTER * len(name)
+        if rows[-1] and at + size > width - _RIGHT:
+            rows.append([])
+            at = float(_LEFT)
+        rows[-1].append((i, at, name))
+        at += size
+    return rows if names else []
+
+
+def _legend(rows: Sequence[Sequence[tuple[int, float, str]]], top: int) -> Iterable[str]:
+    for number, entries in enumerate(rows):
+        y = top + _ROW * number + 6
+        for i, at, name in entries:
+            yield f'<line x1="{at}" y1="{y}" x2="{at + 24}" y2="{y}" stroke-width="2" {_stroke(i)}/>'
+            yield _text(at + 30, y + 4, name, "start")
+
+
+def _stroke(i: int) -> str:
+    dash = _DASHES[i // len(COLOURS) % len(_DASHES)]
+    return f'stroke="{COLOURS[i % len(COLOURS)]}"' + (f' stroke-dasharray="{dash}"' if dash else "")
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, *, opacity: float = 0.6) -> str:
+    return f'<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="currentColor" opacity="{opacity}"/>'
+
+
+def _text(x: float, y: float, words: str, anchor: str) -> str:
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
+
+
+def _svg(parts: Iterable[str], width: int, height: int, title: str) -> str:
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        f'role="img" aria-label="{escape(title, quote=True)}" fill="currentColor" '
+        'font-family="system-ui, sans-serif" font-size="12">'
+    )
+    return "\n".join([head, *parts, "</svg>"])
 
 
 def _number(value: float) -> str:
-    if abs(value) >= 10_000:
-        return f"{value / 1000:,.0f}k"
-    return f"{value:,.4g}".replace("-", "\u2212")
+    return f"{value:,.10g}"
 
 
-def _finite(values: Iterable[float]) -> Iterator[float]:
-    return (value for value in values if math.isfinite(value))
+def _is_number(*values: float) -> bool:
+    return all(math.isfinite(value) for value in values)
