@@ -13,7 +13,7 @@ from focused.frontier.outcomes import note
 from focused.frontier.requests import META
 from focused.frontier.store import Outcome
 from focused.items import PageItem
-from focused.responses import safe_root
+from focused.middlewares.body import safe_root
 from focused.pages.page import parse_page
 from focused.parts import parts_of
 from focused.scope import Scope
