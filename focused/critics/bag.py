@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,5 +89,11 @@ def text_to_bag(ids: Ids) -> Bag:
     return np.unique(ids, return_counts=True)
 
 
+_SPELLED: WeakKeyDictionary[Page, list[tuple[str, int]]] = WeakKeyDictionary()
+
+
 def _spelling(page: Page) -> list[tuple[str, int]]:
-    return [(word, word_to_id(word)) for word in set(words(page.text))]
+    """The distinct words of a page, and their ids. Remembered: cross-validation asks again and again."""
+    if page not in _SPELLED:
+        _SPELLED[page] = [(word, word_to_id(word)) for word in set(words(page.text))]
+    return _SPELLED[page]

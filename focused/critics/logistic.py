@@ -33,8 +33,9 @@ _PSEUDO_PAGES = 200
 _CLOSED_FORM_UP_TO = 4_000
 _RIDGE = 0.1
 _TINY = 1e-12
-_SHARPNESS = 6.0
-"""Least squares say about 1 for the right class and 0 for the others; this makes odds of it."""
+_SHARPNESS = 4.0
+"""Least squares say about 1 for the right class and 0 for the others; times this and the log of the number of classes
+they make a softmax whose log-loss on held out pages is about the least on wpcd, uci and webkb."""
 
 
 class LogisticCritic(Critic):
@@ -119,10 +120,12 @@ class LogisticCritic(Critic):
         if self.class_coef_ is None:
             chances: NDArray[np.float64] = np.where(self.wanted_, relevance, 1 - relevance)
             return chances
-        named = softmax(_SHARPNESS * (values @ self.class_coef_[columns] + self.class_coef_[-1]).astype(np.float64))
+        said = (values @ self.class_coef_[columns] + self.class_coef_[-1]).astype(np.float64)
+        named = softmax(_SHARPNESS * np.log(len(said)) * said)
         share = float(named[self.wanted_].sum())
         share = min(max(share, _TINY), 1 - _TINY)
-        return named * np.where(self.wanted_, relevance / share, (1 - relevance) / (1 - share))
+        chances = named * np.where(self.wanted_, relevance / share, (1 - relevance) / (1 - share))
+        return np.asarray(chances)
 
     def judge(self, page: Page) -> Verdict:
         chances = self.probabilities(page.bag)

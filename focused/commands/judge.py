@@ -1,0 +1,122 @@
+"""``scrapy judge TOPIC URL|FILE…``: what the critic thinks of some pages, and why."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
+
+from focused.commands.progress import page_progress, quieten
+from focused.critics.base import Critic
+from focused.critics.choose import critic_for
+from focused.critics.models import ModelRefused
+from focused.defaults import read
+from focused.gathering import Fetched, limits_of, page_of_file, pages_of_web
+from focused.pages.page import Page, join
+from focused.registry import UnknownName
+from focused.running import Stopped, run_to_end
+from focused.spiders.examples import Interrupted, fetch_pages
+from focused.topics.settings import apply_settings
+from focused.topics.topic import TopicError, load_topic
+
+_CLASSES = 3
+
+
+class Command(ScrapyCommand):
+    """Judge pages by their address, or files."""
+
+    requires_project = True
+
+    def syntax(self) -> str:
+        return "[options] TOPIC URL|FILE ..."
+
+    def short_desc(self) -> str:
+        return "Tell how relevant pages are for a topic, and why"
+
+    def long_desc(self) -> str:
+        return (
+            "Judges pages (fetched as politely as in a crawl) or HTML files by the critic of a topic. One that learns "
+            "from examples must have been taught: scrapy teach TOPIC. The critic of plain words knows the vocabulary "
+            "of the seeds only if --seeds lets it fetch them."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--critic", default="", help="naive-bayes, logistic, keywords, or a dotted path")
+        parser.add_argument("--web", default="", metavar="WEB.warc.gz", help="take pages from a recorded web")
+        parser.add_argument("--seeds", action="store_true", help="show the critic the topic's seeds first")
+        parser.add_argument("--words", type=int, default=8, metavar="N", help="tell the N loudest words (default: 8)")
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        super().process_options(args, opts)
+        assert self.settings is not None
+        quieten(self.settings)
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if len(args) < 2:
+            raise UsageError("give a topic, and at least one address or file to judge")
+        assert self.settings is not None
+        settings = self.settings.copy()
+        try:
+            topic = load_topic(args[0])
+            apply_settings(topic, settings)
+            critic = critic_for(topic, Path(read(settings, "FOCUSED_MODELS")), opts.critic)
+        except (TopicError, UnknownName, ModelRefused, ValueError) as error:
+            raise UsageError(str(error), print_help=False) from error
+        files, urls = _sort(args[1:])
+        seeds = topic.seeds if opts.seeds else []
+        try:
+            fetched = self._fetch([*urls.values(), *seeds], settings, opts.web)
+        except (Interrupted, Stopped, OSError, ValueError) as error:
+            print(f"scrapy judge: {error or 'stopped'}", file=sys.stderr)
+            self.exitcode = 1
+            return
+        for url in seeds:
+            if url in fetched.pages:
+                critic.greet(fetched.pages[url])
+        for given in args[1:]:
+            page = page_of_file(files[given], limits_of(settings)) if given in files else fetched.pages.get(urls[given])
+            if page is None:
+                print(f"{given}\n  not judged: {fetched.failures[urls[given]]}")
+                self.exitcode = 1
+            else:
+                print(f"{given}\n" + "\n".join(verdict_lines(critic, page, opts.words)))
+
+    def _fetch(self, urls: list[str], settings: Settings, web: str) -> Fetched:
+        if web:
+            return pages_of_web(urls, web, limits_of(settings))
+        if not urls:
+            return Fetched()
+        assert self.crawler_process is not None
+        with page_progress("pages") as progress:
+            return run_to_end(self.crawler_process, fetch_pages(urls, settings, self.crawler_process, progress))
+
+
+def verdict_lines(critic: Critic, page: Page, most: int) -> Iterator[str]:
+    """A verdict, for people."""
+    verdict = critic.judge(page)
+    yield f"  relevance {verdict.relevance:.3f}   {page.title}"
+    if verdict.classes:
+        yield "  classes   " + ", ".join(f"{name} {chance:.2f}" for name, chance in verdict.classes[:_CLASSES])
+    reasons = critic.explain(page, most)
+    for sign, title in ((1, "for      "), (-1, "against  ")):
+        told = [f"{reason.word} {reason.weight:+.2f}" for reason in reasons if reason.weight * sign > 0]
+        if told:
+            yield f"  {title} " + ", ".join(told)
+    if not reasons:
+        yield "  no word of this page is known to the critic"
+
+
+def _sort(given: list[str]) -> tuple[dict[str, Path], dict[str, str]]:
+    """Files, and addresses as they are fetched, by how they were given."""
+    files = {one: Path(one) for one in given if Path(one).is_file()}
+    urls = {one: join(one, "") for one in given if one not in files}
+    wrong = [one for one, url in urls.items() if not url]
+    if wrong:
+        raise UsageError(f"neither a file nor an address: {', '.join(map(repr, wrong))}", print_help=False)
+    return files, urls

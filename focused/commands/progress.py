@@ -1,0 +1,54 @@
+"""Progress of a command: a bar on a terminal, a line now and then in a file."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from scrapy.settings import BaseSettings
+
+from focused.spiders.examples import Progress as Told
+
+_SECONDS = 10.0
+
+
+def quieten(settings: BaseSettings) -> None:
+    """Let Scrapy tell only what went wrong, unless the user asked for a log."""
+    asked = settings.getpriority("LOG_LEVEL") or 0
+    if asked < 40:  # the command line's priority
+        settings.set("LOG_LEVEL", "ERROR", priority="cmdline")
+
+
+@contextmanager
+def page_progress(what: str) -> Iterator[Told]:
+    """A function to be told how far the fetching is."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _Lines(what)
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task(what, total=None)
+
+        def told(done: int, total: int, failed: int) -> None:
+            missing = f", {failed} not to be had" if failed else ""
+            bar.update(task, completed=done, total=total, description=what + missing)
+
+        yield told
+
+
+class _Lines:
+    """Every ten seconds a line, and one at the end."""
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        self._next = monotonic() + _SECONDS
+
+    def __call__(self, done: int, total: int, failed: int) -> None:
+        if done == total or monotonic() >= self._next:
+            self._next = monotonic() + _SECONDS
+            print(f"{self.what}: {done} of {total} fetched, {failed} could not be", file=sys.stderr, flush=True)

@@ -1,0 +1,124 @@
+"""Fetching a list of pages politely: the examples that a critic is taught with, the pages that it is asked to judge."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any
+
+from scrapy import Request, Spider
+from scrapy.crawler import Crawler, CrawlerRunnerBase
+from scrapy.http import Response, TextResponse
+from scrapy.settings import Settings
+from scrapy.spidermiddlewares.httperror import HttpError
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.defer import Deferred
+from twisted.python.failure import Failure
+
+from focused.gathering import Fetched, limits_of, response_to_page
+from focused.middlewares.errors import Postponed
+from focused.pages.page import PageLimits
+
+logger = logging.getLogger(__name__)
+
+Progress = Callable[[int, int, int], None]
+"""Told after each page: how many are done, of how many, how many of those could not be had."""
+
+_LONGEST_WAIT = 120.0
+_MOST_WAITS = 3
+# Above the command line: -o and JOBDIR are meant for the crawl, not for the examples that come before it.
+_ABOVE_ALL = 50
+_PLAIN_CRAWL: dict[str, Any] = {
+    "SCHEDULER": "scrapy.core.scheduler.Scheduler",
+    "SPIDER_MIDDLEWARES": {},
+    "ITEM_PIPELINES": {},
+    "EXTENSIONS": {},
+    "FEEDS": {},
+    "JOBDIR": None,
+    "HTTPERROR_ALLOW_ALL": False,
+    "CLOSESPIDER_ERRORCOUNT": 0,
+    "CLOSESPIDER_ITEMCOUNT": 0,
+    "CLOSESPIDER_PAGECOUNT": 0,
+    "CLOSESPIDER_TIMEOUT": 0,
+}
+
+
+class Interrupted(Exception):
+    """The fetching was stopped before it was through."""
+
+
+class ExamplesSpider(Spider):
+    """Gets pages for `fetch_pages`. It has no name of its own, so that ``scrapy list`` does not offer it."""
+
+    def __init__(self, urls: Sequence[str], fetched: Fetched, limits: PageLimits, progress: Progress) -> None:
+        super().__init__(name="examples")
+        self.urls = urls
+        self.fetched = fetched
+        self.limits = limits
+        self.progress = progress
+
+    async def start(self) -> AsyncIterator[Request]:
+        """Every address, once."""
+        for url in self.urls:
+            yield Request(url, self.parse, errback=self.failed, cb_kwargs={"asked": url}, dont_filter=True)
+
+    def parse(self, response: Response, asked: str) -> None:
+        """A page that arrived, perhaps by redirects."""
+        if isinstance(response, TextResponse):
+            self.fetched.pages[asked] = response_to_page(response, self.limits)
+        else:
+            self.fetched.failures[asked] = "not HTML"
+        self._tell()
+
+    async def failed(self, failure: Failure) -> AsyncIterator[Request]:
+        """A page that did not; one that is merely to wait is asked for again."""
+        request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it
+        waits = request.meta.get("focused_waits", 0)
+        error = failure.value
+        if isinstance(error, Postponed) and error.seconds <= _LONGEST_WAIT and waits < _MOST_WAITS:
+            await asyncio.sleep(error.seconds)
+            yield request.replace(meta={**request.meta, "focused_waits": waits + 1}, dont_filter=True)
+            return
+        asked = request.cb_kwargs["asked"]
+        self.fetched.failures[asked] = _reason(error)
+        logger.debug("example %s: %s", asked, error)
+        self._tell()
+
+    def _tell(self) -> None:
+        done = len(self.fetched.pages) + len(self.fetched.failures)
+        self.progress(done, len(self.urls), len(self.fetched.failures))
+
+
+async def fetch_pages(
+    urls: Sequence[str], settings: Settings, runner: CrawlerRunnerBase, progress: Progress = lambda *_: None
+) -> Fetched:
+    """Fetch pages as the settings say (robots.txt, delays, proxies), on a runner whose event loop runs.
+
+    Interrupted if it was stopped on the way.
+    """
+    fetched = Fetched()
+    distinct = list(dict.fromkeys(urls))
+    if not distinct:
+        return fetched
+    crawler = Crawler(ExamplesSpider, _plain(settings))
+    running = runner.crawl(crawler, urls=distinct, fetched=fetched, limits=limits_of(settings), progress=progress)
+    await (maybe_deferred_to_future(running) if isinstance(running, Deferred) else running)
+    missing = len(distinct) - len(fetched.pages) - len(fetched.failures)
+    if missing:
+        raise Interrupted(f"stopped with {missing} of {len(distinct)} pages not fetched yet")
+    return fetched
+
+
+def _plain(settings: Settings) -> Settings:
+    """The settings of a crawl that only fetches: our frontier, learning and output stay out of it."""
+    plain = settings.copy()
+    for name, value in _PLAIN_CRAWL.items():
+        plain.set(name, value, priority=_ABOVE_ALL)
+    return plain
+
+
+def _reason(error: BaseException | None) -> str:
+    if isinstance(error, HttpError):
+        return f"HTTP {error.response.status}"
+    return type(error).__name__
