@@ -14,8 +14,7 @@ from focused.defaults import DEFAULTS
 ROOT = Path(__file__).parent.parent.parent
 SETTINGS_PAGE = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), ROOT / "models" / "README.md"])
-STATISTIC = re.compile(r"focused/[a-z_]+(/[a-z_*]+)+")
-META = "focused"
+STATISTIC = re.compile(r"focused/[a-z_*]+(/[a-z_*]+)*")
 
 
 def section(title: str) -> str:
@@ -58,6 +57,46 @@ def statistics_in_code() -> set[str]:
     return {text for tree in trees() for text in strings(tree) if STATISTIC.fullmatch(text)}
 
 
+def of_meta(node: ast.AST, names: set[str]) -> bool:
+    """Is it ``request.meta[META]``, got in whatever way, or one of the names that stand for it?"""
+    match node:
+        case ast.Name(id=name):
+            return name in names
+        case ast.Subscript(slice=ast.Name(id="META")) | ast.Call(args=[ast.Name(id="META"), *_]):
+            return True
+    return False
+
+
+def assigned(tree: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
+    """(target, value) of every assignment."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            yield node.targets[0], node.value
+        elif isinstance(node, ast.AnnAssign) and node.value:
+            yield node.target, node.value
+
+
+def meta_keys(tree: ast.AST) -> Iterator[str]:
+    """The keys that a file reads from or writes into ``request.meta[META]``."""
+    names = {to.id for to, value in assigned(tree) if isinstance(to, ast.Name) and of_meta(value, set())}
+    dicts = [value for to, value in assigned(tree) if of_meta(to, set())]
+    for node in ast.walk(tree):
+        match node:
+            case ast.Subscript(value=owner, slice=ast.Constant(value=str(key))) if of_meta(owner, names):
+                yield key
+            case ast.Call(func=ast.Attribute(value=owner), args=[ast.Constant(value=str(key)), *_]) if of_meta(
+                owner, names
+            ):
+                yield key
+            case ast.Dict(keys=keys, values=values):
+                dicts += [v for k, v in zip(keys, values, strict=True) if isinstance(k, ast.Name) and k.id == "META"]
+    spread = {v.id for d in dicts if isinstance(d, ast.Dict) for v in d.values if isinstance(v, ast.Name)}
+    dicts += [value for to, value in assigned(tree) if isinstance(to, ast.Name) and to.id in spread]
+    for display in dicts:
+        if isinstance(display, ast.Dict):
+            yield from (key.value for key in display.keys if isinstance(key, ast.Constant))
+
+
 def test_every_setting_is_in_the_reference_with_its_default() -> None:
     documented = {name: cells[0].strip("`") for name, cells in rows("Settings").items()}
     assert documented == {name: repr(default) for name, default in DEFAULTS.items()}
@@ -70,6 +109,10 @@ def test_every_setting_in_the_code_has_a_default() -> None:
 
 def test_every_statistic_is_in_the_reference() -> None:
     assert set(rows("Statistics")) == statistics_in_code()
+
+
+def test_every_meta_key_is_in_the_reference() -> None:
+    assert set(rows("Meta keys")) == {key for tree in trees() for key in meta_keys(tree)}
 
 
 def test_settings_named_anywhere_in_the_docs_exist() -> None:

@@ -1,0 +1,59 @@
+"""The demonstration runs real crawls, counts at the server, and fails when it shows nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from focused.demo import __main__ as command
+from focused.demo.run import Crawl, DemonstrationFailed, run
+
+PAGES = 30
+
+
+@pytest.fixture(scope="module")
+def crawl(tmp_path_factory: pytest.TempPathFactory) -> Crawl:
+    (crawl,) = run(tmp_path_factory.mktemp("out"), ["breadth-first"], pages=PAGES)
+    return crawl
+
+
+def test_a_crawl_of_the_demonstration_fetches_what_it_was_asked_for(crawl: Crawl) -> None:
+    assert crawl.pages == PAGES
+    assert PAGES <= len([url for url in crawl.fetched if not url.endswith("/robots.txt")]) <= PAGES + 5
+    assert 0 <= crawl.harvest <= 1
+
+
+def test_it_leaves_a_report_and_a_log(crawl: Crawl) -> None:
+    assert "<svg" in crawl.report.read_text("utf-8")
+    assert "Spider closed" in (crawl.folder / "crawl.log").read_text("utf-8")
+
+
+def test_targets_are_counted_by_their_labels_not_by_the_critic(tmp_path: Path) -> None:
+    urls = frozenset({"http://a/1", "http://a/2", "http://a/3"})
+    crawl = Crawl("random", tmp_path, 1.0, ("http://a/1", "http://b/", "http://a/1", "http://a/3"), (0.9, 0.1), urls)
+    assert crawl.found == 2
+    assert crawl.harvest == pytest.approx(0.5)
+
+
+def test_a_crawl_that_fails_is_told_with_its_log(tmp_path: Path) -> None:
+    with pytest.raises(DemonstrationFailed, match=r"crawl no-such-prioritizer ended with \d+: see .*crawl\.log"):
+        list(run(tmp_path, ["no-such-prioritizer"], pages=PAGES))
+
+
+@pytest.mark.parametrize(("found", "code"), [(3, 0), (1, 1), (0, 1)])
+def test_the_exit_code_tells_whether_the_apprentice_was_better(
+    found: int, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    urls = [f"http://a/{i}" for i in range(5)]
+
+    def crawls(*_args: object, **_options: object) -> list[Crawl]:
+        (tmp_path / "report.html").touch()
+        counts = {"breadth-first": 1, "apprentice": found}
+        return [Crawl(name, tmp_path, 1.0, tuple(urls[:n]), (0.5,), frozenset(urls)) for name, n in counts.items()]
+
+    monkeypatch.setattr(command, "run", crawls)
+    assert command.main([]) == code
+    shown = capsys.readouterr()
+    assert str(tmp_path / "report.html") in shown.out
+    assert ("should find more than 1 targets" in shown.err) == bool(code)
