@@ -90,10 +90,15 @@ def _make(crawler: Crawler) -> Parts:
 
 def make_prioritizer(topic: Topic, settings: BaseSettings, critic: Critic) -> Prioritizer:
     """The prioritizer that the settings or the topic name, with the topic's options."""
+    name, options = choose_prioritizer(topic, settings)
+    made: Prioritizer = find("prioritizer", name, PRIORITIZERS)(critic=critic, **options)
+    return made
+
+
+def choose_prioritizer(topic: Topic, settings: BaseSettings) -> tuple[str, dict[str, Any]]:
+    """The name, or dotted path, of the prioritizer that is asked for, and its options."""
     options: dict[str, Any] = dict(topic.prioritizer)
     own = options.pop("name", "")
     name = read(settings, "FOCUSED_PRIORITIZER") or own or DEFAULT_PRIORITIZER
     # Options in a topic file are meant for the prioritizer that the file names.
-    options = options if name == (own or DEFAULT_PRIORITIZER) else {}
-    made: Prioritizer = find("prioritizer", name, PRIORITIZERS)(critic=critic, **options)
-    return made
+    return name, options if name == (own or DEFAULT_PRIORITIZER) else {}

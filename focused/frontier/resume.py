@@ -11,6 +11,7 @@ import numpy as np
 from scrapy.settings import BaseSettings
 
 from focused.defaults import read
+from focused.frontier.starts import note_start
 from focused.frontier.store_sqlite import SqliteStore
 from focused.topics.identity import fingerprint
 
@@ -40,6 +41,7 @@ def open_store(parts: Parts, folder: Path, settings: BaseSettings) -> SqliteStor
     if store.pages or store.waiting:
         logger.info("Going on with the job in %s: %d pages, %d links wait", folder, store.pages, store.waiting)
     _learn_again(parts, store, read(settings, "FOCUSED_APPRENTICE"))
+    note_start(store, parts, settings)
     return store
 
 

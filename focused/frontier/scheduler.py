@@ -64,6 +64,7 @@ class FrontierScheduler(BaseScheduler):
         self._pages_of: Counter[int] = Counter()
         self.most_pages: int = 0
         crawler.signals.connect(self._spider_error, signals.spider_error)
+        crawler.signals.connect(self._clean_up, signals.engine_stopped)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
@@ -91,6 +92,9 @@ class FrontierScheduler(BaseScheduler):
                 timer.cancel()
         if self.parts.store is not None:
             self._close_store(self.parts.store)
+
+    def _clean_up(self) -> None:
+        """A job without a JOBDIR lasts as long as somebody may want to read it: a report at the end does."""
         if self._temporary is not None:
             self._temporary.cleanup()
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.frontier.order import Gate, Order, Snapshot, sort
-from focused.frontier.records import FILE, Lock, in_chunks, load_arrays, open_records, save_arrays, tune
+from focused.frontier.records import FILE, Lock, connect, in_chunks, load_arrays, open_records, save_arrays
 from focused.frontier.store import (
     SEED_RANK,
     FrontierStore,
@@ -98,6 +98,16 @@ class SqliteStore(FrontierStore):
     def prioritizer(self, new: Prioritizer) -> None:
         self._prioritizer = new
         self._version += 1
+
+    @property
+    def folder(self) -> Path:
+        """The job folder."""
+        return self._path.parent
+
+    @property
+    def relevance_sum(self) -> float:
+        """The relevance of all pages judged so far, in all starts of the job."""
+        return float(np.nansum(self._table.relevance, dtype=np.float64))
 
     @property
     def waiting(self) -> int:
@@ -602,7 +612,7 @@ class SqliteStore(FrontierStore):
         """Score all evidence, in a thread, over a connection of its own."""
         table = LinkTable()
         table.grow(size)
-        reader = tune(sqlite3.connect(self._path))
+        reader = connect(self._path)
         try:
             rows = reader.execute("SELECT data FROM blocks ORDER BY id")
             while blocks := rows.fetchmany(_BLOCKS_AT_ONCE):

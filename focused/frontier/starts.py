@@ -1,0 +1,109 @@
+"""What a job remembers of itself: of whom it is, and each of its starts, with the reason for which it ended.
+
+A report, or an answer to "why was this page fetched?", needs the prioritizer as it was made, and is read long after.
+Of the settings only ours and a list of harmless ones are kept: others may hold passwords.
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from scrapy.settings import BaseSettings
+
+from focused.defaults import DEFAULTS, read
+from focused.frontier.records import FILE, Lock
+from focused.frontier.store import JobRefused
+from focused.frontier.store_sqlite import SqliteStore
+from focused.parts import Parts, choose_prioritizer
+
+ABOUT, STARTS = "about", "starts"
+_MOST_STARTS = 100
+_SCRAPY_SETTINGS = (
+    "USER_AGENT",
+    "ROBOTSTXT_OBEY",
+    "DOWNLOAD_DELAY",
+    "CONCURRENT_REQUESTS",
+    "CONCURRENT_REQUESTS_PER_DOMAIN",
+    "AUTOTHROTTLE_ENABLED",
+    "DOWNLOAD_TIMEOUT",
+    "DOWNLOAD_MAXSIZE",
+    "RETRY_TIMES",
+    "DEPTH_LIMIT",
+    "URLLENGTH_LIMIT",
+)
+_PACKAGES = ("scrapy", "twisted", "lxml", "numpy", "scikit-learn")
+
+
+def note_start(store: SqliteStore, parts: Parts, settings: BaseSettings) -> None:
+    """Remember how the crawl is made this time, and that it has begun."""
+    name, options = choose_prioritizer(parts.topic, settings)
+    about = {
+        "topic": msgspec.to_builtins(parts.topic, enc_hook=str),
+        "critic": parts.critic.name,
+        "prioritizer": {"name": name, "options": options},
+        "settings": _settings(settings),
+        "versions": {"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}},
+    }
+    starts = json.loads(store.noted(STARTS) or "[]")
+    starts.append({"began": _now(), "pages_before": store.pages})
+    store.note(ABOUT, json.dumps(about, ensure_ascii=False, default=str))
+    store.note(STARTS, json.dumps(starts[-_MOST_STARTS:], ensure_ascii=False))
+
+
+def note_end(folder: Path, why: str, figures: Mapping[str, Any]) -> None:
+    """Remember why the last start ended. The store must have been closed; JobRefused if another crawl has begun."""
+    lock = Lock(folder)
+    try:
+        with closing(sqlite3.connect(folder / FILE)) as connection, connection:
+            _note_end(connection, {"ended": _now(), "why": why, **figures})
+    finally:
+        lock.release()
+
+
+def _note_end(connection: sqlite3.Connection, end: Mapping[str, Any]) -> None:
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (STARTS,)).fetchone()
+    starts = json.loads(row[0]) if row else []
+    if starts:
+        starts[-1].update(end)
+        connection.execute(
+            "INSERT OR REPLACE INTO meta VALUES (?, ?)", (STARTS, json.dumps(starts, ensure_ascii=False))
+        )
+
+
+def read_starts(connection: sqlite3.Connection) -> list[dict[str, Any]]:
+    """The starts of a job, the first one first."""
+    starts: list[dict[str, Any]] = json.loads(_noted(connection, STARTS) or "[]")
+    return starts
+
+
+def read_about(connection: sqlite3.Connection) -> dict[str, Any]:
+    """How a job was made when it was started last. JobRefused if it is too old to know."""
+    text = _noted(connection, ABOUT)
+    if text is None:
+        raise JobRefused("this job does not tell how it was made: start its crawl once more, then ask again")
+    about: dict[str, Any] = json.loads(text)
+    return about
+
+
+def _noted(connection: sqlite3.Connection, key: str) -> str | None:
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def _settings(settings: BaseSettings) -> dict[str, Any]:
+    ours = {name: read(settings, name) for name in DEFAULTS}
+    changed = {name: value for name, value in ours.items() if value != DEFAULTS[name]}
+    return {**changed, **{name: settings.get(name) for name in _SCRAPY_SETTINGS}}
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
