@@ -19,12 +19,13 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from focused.lab.graph import Graph, Rows
+from focused.lab.measure import Trace
 
 Keys = NDArray[np.float64]
 
@@ -36,13 +37,14 @@ ROWS = ("foresight", "oracle", "near-bound", "bound")
 class Ground:
     """What is true of a web for one topic: masks over its pages (the rows of the graph's ``starts``).
 
-    ``targets`` count, ``labelled`` pages have a wanted label (targets and examples), ``inside`` are the addresses
-    that a crawl may ask for; ``relevance`` is the critic's verdict on every page.
+    ``targets`` are wanted, ``labelled`` pages have a wanted label (targets and examples), ``counts`` leaves out the
+    examples, ``inside`` are the addresses that a crawl may ask for, ``relevance`` is the critic's verdict on each page.
     """
 
     graph: Graph
     targets: NDArray[np.bool_]
     labelled: NDArray[np.bool_]
+    counts: NDArray[np.bool_]
     inside: NDArray[np.bool_]
     relevance: NDArray[np.float32] | None = None
 
@@ -52,20 +54,12 @@ class Ground:
         return self.inside[: len(self.targets)]
 
 
-@dataclass
-class Walk:
-    """A crawl on paper: pages in the order of fetching, and how many requests had been made by then."""
-
-    pages: list[int] = field(default_factory=list)
-    requests: list[int] = field(default_factory=list)
-
-
 Rank = Callable[[set[int]], Keys | None]
 """Given the pages fetched so far: a key for every page, the lowest goes first; None if the last keys still hold."""
 
 
-def walk(ground: Ground, seeds: Sequence[int], pages: int, rank: Rank) -> Walk:
-    """Crawl a graph: always ask for the waiting address whose page has the lowest key.
+def walk(ground: Ground, seeds: Sequence[int], pages: int, rank: Rank) -> Trace:
+    """Crawl a graph to a number of pages that count: always ask for the waiting address with the lowest key.
 
     A rank is asked again when no address waits whose key is 0, the best there is.
     """
@@ -78,7 +72,7 @@ class _Walker:
         self.ground = ground
         self.most = pages
         self.rank = rank
-        self.walk = Walk()
+        self.trace = Trace([], [])
         self.fetched: set[int] = set()
         self.keys = rank(self.fetched)
         self.known = ~ground.inside
@@ -86,18 +80,18 @@ class _Walker:
         self.found = 0
         self.asked = 0
 
-    def run(self, seeds: Sequence[int]) -> Walk:
+    def run(self, seeds: Sequence[int]) -> Trace:
         for seed in seeds:
             self.known[seed] = True
             self._ask(seed)
-        while self.waiting and len(self.walk.pages) < self.most:
+        while self.waiting and len(self.trace.pages) < self.most:
             if self.waiting[0][0] > 0:
                 self._rank_again()
             key, _, address = heapq.heappop(self.waiting)
             if key == NEVER:
                 break
             self._ask(address)
-        return self.walk
+        return self.trace
 
     def _rank_again(self) -> None:
         keys = self.rank(self.fetched)
@@ -120,8 +114,9 @@ class _Walker:
         self.asked += page != address
         self.known[page] = True
         self.fetched.add(page)
-        self.walk.pages.append(page)
-        self.walk.requests.append(self.asked)
+        if self.ground.counts[page]:
+            self.trace.pages.append(page)
+            self.trace.requests.append(self.asked)
         for link in self.graph.links(page).tolist():
             if not self.known[link]:
                 self.known[link] = True

@@ -91,7 +91,7 @@ def _environment(proxy: str = "") -> dict[str, str]:
     return kept | own | ({"http_proxy": proxy, "https_proxy": proxy} if proxy else {})
 
 
-def run_fast(jobs: Sequence[Job], web: Path, *, workers: int) -> Iterator[Job]:
+def run_fast(jobs: Sequence[Job], web: Sequence[Path], *, workers: int) -> Iterator[Job]:
     """Run crawls in worker processes, each answered from memory, and give each when it is done."""
     waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
     for job in jobs:
@@ -112,11 +112,16 @@ def run_fast(jobs: Sequence[Job], web: Path, *, workers: int) -> Iterator[Job]:
         thread.join()
 
 
-def _answered_from(web: Path, job: Job) -> Job:
+def _answered_from(web: Sequence[Path], job: Job) -> Job:
     handlers = _with_handlers(job, {"http": HANDLER, "https": HANDLER})
     log = str(job.path(FETCHES))
     return msgspec.structs.replace(
-        job, settings={**handlers, "FOCUSED_REPLAY_WEB": str(web.resolve()), "FOCUSED_REPLAY_LOG": log}
+        job,
+        settings={
+            **handlers,
+            "FOCUSED_REPLAY_WEB": os.pathsep.join(str(path.resolve()) for path in web),
+            "FOCUSED_REPLAY_LOG": log,
+        },
     )
 
 

@@ -11,6 +11,7 @@ in a real crawl: the handler is Scrapy's own streaming handler with the network 
 from __future__ import annotations
 
 import ipaddress
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -37,10 +38,10 @@ class ReplayHandler(BaseStreamingDownloadHandler[Recorded]):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        path = read(crawler.settings, "FOCUSED_REPLAY_WEB")
-        if not path:
+        paths = read(crawler.settings, "FOCUSED_REPLAY_WEB")
+        if not paths:
             raise NotConfigured("FOCUSED_REPLAY_WEB names no recorded web (a WARC file) to be replayed")
-        self.web = _open(Path(path).resolve())
+        self.web = _open(tuple(Path(path).resolve() for path in paths.split(os.pathsep)))
         # The handlers of http and https each have the log open, and add whole lines to its end.
         self.log = FetchLog(read(crawler.settings, "FOCUSED_REPLAY_LOG"), remember=False)
 
@@ -79,5 +80,5 @@ class ReplayHandler(BaseStreamingDownloadHandler[Recorded]):
 
 
 @lru_cache(maxsize=2)
-def _open(path: Path) -> Web:
-    return Web.open(path)
+def _open(paths: tuple[Path, ...]) -> Web:
+    return Web.open(*paths)

@@ -1,0 +1,119 @@
+"""``scrapy compare``: prioritizers against each other on a recorded web, and against what could be had."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+if TYPE_CHECKING:
+    from focused.lab.compare import Plan
+
+
+class Command(ScrapyCommand):
+    """Real crawls of a recorded web, counted at the server."""
+
+    requires_project = True
+    requires_crawler_process = False
+
+    def syntax(self) -> str:
+        return "[options] TOPIC ... --web WEB.warc.gz --prioritizers a,b,c"
+
+    def short_desc(self) -> str:
+        return "Compare prioritizers by crawling a recorded web (WARC)"
+
+    def long_desc(self) -> str:
+        return (
+            "Crawl a recorded web for each topic with each prioritizer and compare what was found. TOPIC is a name of "
+            "the topics file ('all' for all of them), or else a topic as for 'scrapy crawl'. See docs/compare.md."
+        )
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        add = parser.add_argument_group("Comparison").add_argument
+        add("--web", action="append", metavar="WARC", help="the recorded web (may be repeated)")
+        add("--topics-file", default="", metavar="JSON", help="topics with targets and starting pages")
+        add("--examples", default="", metavar="TSV", help="example pages (url, class) for the critics")
+        add("--labels", default="", metavar="TSV", help="labels of the pages (default: NAME.labels.tsv beside the web)")
+        add("--start", choices=["on", "far", "root"], default="on", help="kind of starting pages (default: on)")
+        add("--starts", type=int, default=0, metavar="K", help="draw K sets of starting pages, give mean and spread")
+        add("--prioritizers", default="breadth-first,best-first,apprentice", metavar="A,B", help="what is compared")
+        add("--pages", type=int, default=1000, metavar="N", help="pages a crawl (default: 1000)")
+        add("--budgets", default="200,500,1000", metavar="A,B", help="targets are counted after so many pages")
+        add("--out", default="out/compare", metavar="DIR", help="results, models and crawls go here")
+        add("--critic", default="logistic", metavar="NAME", help="the critic to teach (default: logistic)")
+        add(
+            "--hold-out",
+            default="",
+            metavar="COLUMN[=VALUE]",
+            help="examples to leave out (default value: after the @)",
+        )
+        add("--fast", action="store_true", help="replay inside worker processes, without sockets")
+        add("--workers", type=int, default=0, metavar="N", help="worker processes for --fast (default: one per core)")
+        add("--concurrency", type=int, default=1, metavar="N", help="requests at a time (default: 1)")
+        add("--limits", metavar="A,B", help="rows that show what could be had (default: all; '' for none)")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        if not args or not opts.web:
+            raise UsageError("name topics, and a recorded web with --web")
+        # Scrapy loads the modules of all commands to run one: what is heavy waits until it is wanted.
+        from rich.console import Console  # noqa: PLC0415
+
+        from focused.lab.compare import Comparison  # noqa: PLC0415
+        from focused.lab.jobs import JobFailed  # noqa: PLC0415
+        from focused.lab.present import to_rich, write_page  # noqa: PLC0415
+
+        console = Console(width=None if os.isatty(1) else 160)
+        quiet = Console(stderr=True)
+        try:
+            results = Comparison(_plan(args, opts), lambda words: quiet.print(words, highlight=False)).run()
+        except (OSError, ValueError, JobFailed) as error:
+            raise UsageError(str(error), print_help=False) from error
+        for table in to_rich(results):
+            console.print(table)
+        console.print(f"[bold]{write_page(results, Path(opts.out))}[/] (raw figures: {opts.out}/results.json)")
+
+
+def _plan(args: list[str], opts: argparse.Namespace) -> Plan:
+    from focused.lab.bounds import ROWS  # noqa: PLC0415
+    from focused.lab.compare import Plan  # noqa: PLC0415
+
+    limits = ROWS if opts.limits is None else tuple(_words(opts.limits))
+    strangers = [name for name in limits if name not in ROWS]
+    if strangers:
+        raise ValueError(f"--limits: {strangers[0]!r} is not known, there are {', '.join(ROWS)}")
+    return Plan(
+        topics=args,
+        web=opts.web,
+        prioritizers=_words(opts.prioritizers),
+        pages=opts.pages,
+        out=opts.out,
+        topics_file=opts.topics_file,
+        examples=opts.examples,
+        labels=opts.labels or _beside(opts.web[0]),
+        start=opts.start,
+        starts=opts.starts,
+        hold_out=opts.hold_out,
+        critic=opts.critic,
+        fast=opts.fast,
+        workers=opts.workers,
+        concurrency=opts.concurrency,
+        budgets=tuple(int(word) for word in _words(opts.budgets)),
+        limits=limits,
+        settings=dict(one.split("=", 1) for one in opts.set),
+    )
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _beside(web: str) -> str:
+    """The labels file that belongs to a web, if it lies beside it."""
+    path = Path(web)
+    labels = path.with_name(f"{path.name.split('.')[0]}.labels.tsv")
+    return str(labels) if labels.exists() else ""

@@ -1,0 +1,183 @@
+"""A topic made ready for an experiment on a recorded web: files, critic, truth, starting pages."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.critics.base import Critic, in_focus
+from focused.critics.choose import choose_critic
+from focused.critics.models import Card, save_critic
+from focused.lab.bounds import Ground
+from focused.lab.graph import Graph, read_page
+from focused.lab.topics import LabTopic, read_examples, with_label
+from focused.pages.page import Page
+from focused.replay.log import FetchLog
+from focused.replay.web import Web
+from focused.topics.identity import fingerprint, slug
+from focused.topics.topic import Topic, load_topic
+
+FAR = 2
+"""Clicks between a far start and the nearest page on the topic, at least."""
+_FEW = 3
+
+
+@dataclass
+class Case:
+    """One topic on one web. ``topics[k]`` is the topic file of start *k*, ``starts[k]`` its addresses."""
+
+    name: str
+    ground: Ground
+    starts: list[list[str]]
+    topics: list[Path]
+    ignored: Path
+    hosts: list[str]
+    examples: int
+    critic: Critic | None = None
+
+    @property
+    def wanted(self) -> int:
+        """How many targets there are."""
+        return int(self.ground.targets.sum())
+
+
+class Preparer:
+    """Makes cases on one web; ``folder`` takes their files, ``models`` the critics."""
+
+    def __init__(self, web: Web, graph: Graph, folder: Path, models: Path) -> None:
+        self.web = web
+        self.graph = graph
+        self.folder = folder
+        self.models = models
+        self.labels: dict[str, list[str]] = {}
+
+    def from_table(self, lab: LabTopic, examples: dict[str, str], seeds: Sequence[Sequence[str]]) -> Case:
+        """A topic of a topics file; ``examples`` are address and class. Without ``seeds`` it has no files yet."""
+        topic = Topic(name=lab.name, focus=lab.focus)
+        return self._case(topic, lab, examples, seeds)
+
+    def from_topic(self, topic: Topic) -> Case:
+        """A topic as users write them: targets are the pages with its labels, starts are its seeds."""
+        examples = read_examples(topic.examples) if topic.examples else {}
+        targets = with_label(self.labels, topic.focus)
+        lab = LabTopic(name=topic.name, focus=topic.focus, target_urls=targets, hosts=topic.allowed_hosts)
+        return self._case(topic, lab, examples, [topic.seeds])
+
+    def _case(self, topic: Topic, lab: LabTopic, examples: dict[str, str], seeds: Sequence[Sequence[str]]) -> Case:
+        folder = self.folder / slug(topic)
+        folder.mkdir(parents=True, exist_ok=True)
+        if examples:
+            lines = [f"{name}\t{url}" for url, name in examples.items()]
+            (folder / "examples.tsv").write_text("\n".join(["class\turl", *lines, ""]), "utf-8")
+        (folder / "ignored.txt").write_text("\n".join([*examples, ""]), "utf-8")
+        files = [folder / f"start-{number}.toml" for number in range(len(seeds))]
+        for file, start in zip(files, seeds, strict=True):
+            file.write_text(_to_toml(topic, start, bool(examples)), "utf-8")
+        return Case(
+            name=lab.name,
+            ground=self._ground(lab, examples),
+            starts=[list(start) for start in seeds],
+            topics=files,
+            ignored=folder / "ignored.txt",
+            hosts=lab.hosts,
+            examples=len(examples),
+        )
+
+    def _ground(self, lab: LabTopic, examples: dict[str, str]) -> Ground:
+        counts = ~self._mask(examples)
+        wanted = [url for url, name in examples.items() if in_focus(name, lab.focus)]
+        labelled = self._mask([*lab.target_urls, *wanted, *with_label(self.labels, lab.focus)])
+        inside = np.array([not lab.hosts or host in lab.hosts for host in self.graph.hosts])
+        return Ground(self.graph, self._mask(lab.target_urls) & counts, labelled, counts, inside)
+
+    def _mask(self, urls: Iterable[str]) -> NDArray[np.bool_]:
+        mask = np.zeros(len(self.web), np.bool_)
+        found = (self.web.find(url) for url in urls)
+        mask[[row for row in found if row >= 0 and self.web.status[row] == 200]] = True
+        return mask
+
+    def teach(self, case: Case, name: str, log: FetchLog) -> None:
+        """Train a case's critic on its examples, and put it where crawls will look for it."""
+        topic = load_topic(str(case.topics[0]))
+        choice = choose_critic(topic, name)
+        case.critic = choice.make()
+        if not choice.kind.learns:
+            return
+        pages, classes = self._example_pages(case.ignored.with_name("examples.tsv"), log)
+        case.critic.fit(pages, classes, topic.focus)
+        card = Card(
+            topic=topic.name,
+            fingerprint=fingerprint(topic),
+            critic=choice.name,
+            options=choice.options,
+            focus=topic.focus,
+            examples=dict(sorted(Counter(classes).items())),
+            trained=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+        save_critic(self.models, slug(topic), case.critic, card)
+
+    def _example_pages(self, table: Path, log: FetchLog) -> tuple[list[Page], list[str]]:
+        pages, classes = [], []
+        for url, name in read_examples(table).items():
+            row = self.web.find(url)
+            log.add(self.web.status[row] if row >= 0 else 404, url)
+            if row >= 0 and self.web.status[row] == 200:
+                pages.append(read_page(self.web, row))
+                classes.append(name)
+        return pages, classes
+
+
+def draw_starts(lab: LabTopic, kind: str, ground: Ground, sets: int) -> list[list[str]]:
+    """Starting pages of one kind: as given when no sets are wanted, else drawn, the same on every machine."""
+    given = lab.seeds(kind)
+    if not sets or kind == "root":
+        return [given]
+    urls = ground.graph.urls
+    if kind == "on":
+        pool = np.flatnonzero(ground.targets & ground.pages_inside)
+    else:
+        clicks = ground.graph.distances(ground.labelled, ground.pages_inside)
+        pool = np.flatnonzero((clicks >= FAR) & ground.counts & ground.pages_inside)
+    few = min(len(given) or _FEW, len(pool))
+    return [[urls[row] for row in random.Random(number).sample(pool.tolist(), few)] for number in range(sets)]
+
+
+def judge_all(web: Web, critics: Sequence[Critic]) -> NDArray[np.float32]:
+    """R of every page by every critic (a row each); each page is parsed once."""
+    relevance = np.zeros((len(critics), len(web)), np.float32)
+    for row in web.pages():
+        page = read_page(web, row)
+        relevance[:, row] = [critic.judge(page).relevance for critic in critics]
+    return relevance
+
+
+def _to_toml(topic: Topic, seeds: Sequence[str], has_examples: bool) -> str:
+    keys: dict[str, Any] = {
+        "name": topic.name,
+        "description": topic.description,
+        "keywords": topic.keywords,
+        "focus": topic.focus,
+        "seeds": list(seeds),
+    }
+    if has_examples:
+        keys["examples"] = "examples.tsv"
+    tables = {name: getattr(topic, name) for name in ("critic", "prioritizer", "settings")}
+    return "".join(f"{key} = {_to_toml_value(value)}\n" for key, value in {**keys, **tables}.items())
+
+
+def _to_toml_value(value: Any) -> str:
+    """Strings, numbers and lists look in TOML as they do in JSON."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{json.dumps(key)} = {_to_toml_value(one)}" for key, one in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_to_toml_value, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)

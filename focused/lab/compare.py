@@ -1,0 +1,283 @@
+"""A comparison: topics × prioritizers × starts on one recorded web, beside what could be had at best."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import shutil
+import sqlite3
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.frontier.records import read_records
+from focused.lab.bounds import ROWS, row, walk
+from focused.lab.cases import Case, Preparer, draw_starts, judge_all
+from focused.lab.graph import Graph, read_graph
+from focused.lab.jobs import FETCHES, JOB, STATS, Job, run_fast, run_real
+from focused.lab.measure import Figures, measure, read_trace, share_of
+from focused.lab.topics import LabTopic, read_examples, read_labels, read_topics
+from focused.replay.log import FetchLog, read_log
+from focused.replay.web import Web
+from focused.topics.topic import load_topic
+
+BASELINE = "best-first"
+"""Losses are also given relative to this prioritizer's."""
+_LIBRARIES = ("scrapy", "scikit-learn", "numpy", "lxml")
+
+Notify = Callable[[str], None]
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What is compared with what, where and how. ``starts`` 0 takes the starting pages that the topics file gives."""
+
+    topics: list[str]
+    web: list[str]
+    prioritizers: list[str]
+    pages: int
+    out: str
+    topics_file: str = ""
+    examples: str = ""
+    labels: str = ""
+    start: str = "on"
+    starts: int = 0
+    hold_out: str = ""
+    critic: str = "logistic"
+    fast: bool = False
+    workers: int = 0
+    concurrency: int = 1
+    budgets: tuple[int, ...] = (200, 500, 1000)
+    limits: tuple[str, ...] = ROWS
+    settings: dict[str, str] = {}
+
+
+class Run(msgspec.Struct, kw_only=True):
+    """One crawl, real or on paper, and what it was worth."""
+
+    topic: str
+    row: str
+    start: int
+    figures: Figures
+    share: float | None = None
+    loss_ratio: float | None = None
+    cpu_ms: float | None = None
+    seconds: float | None = None
+    stopped_by: str = ""
+
+
+class Results(msgspec.Struct, kw_only=True):
+    """All raw figures of a comparison, and how they were made."""
+
+    command: list[str]
+    versions: dict[str, str]
+    plan: Plan
+    targets: dict[str, int]
+    examples: dict[str, int]
+    starts: dict[str, list[list[str]]]
+    runs: list[Run]
+
+
+class Comparison:
+    """Runs a plan; ``notify`` is told of each step."""
+
+    def __init__(self, plan: Plan, notify: Notify) -> None:
+        self.plan = plan
+        self.out = Path(plan.out)
+        self.notify = notify
+        self.web = Web.open(*plan.web)
+        notify(f"{len(self.web.pages())} pages recorded")
+        self.graph: Graph = read_graph(self.web, *plan.web)
+        self.out.mkdir(parents=True, exist_ok=True)
+        self.preparer = Preparer(self.web, self.graph, self.out / "topics", self.out / "models")
+
+    def run(self) -> Results:
+        """Teach, crawl, measure."""
+        plan = self.plan
+        if plan.labels:
+            self.preparer.labels = read_labels(plan.labels)
+        cases = self._cases()
+        self._teach(cases)
+        runs = [*self._crawls(cases), *self._limits(cases)]
+        _relate(runs)
+        results = Results(
+            command=sys.argv,
+            versions={"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
+            plan=plan,
+            targets={case.name: case.wanted for case in cases},
+            examples={case.name: case.examples for case in cases},
+            starts={case.name: case.starts for case in cases},
+            runs=runs,
+        )
+        (self.out / "results.json").write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1))
+        return results
+
+    def _cases(self) -> list[Case]:
+        plan = self.plan
+        if not plan.topics_file:
+            return [self.preparer.from_topic(load_topic(name, seeds_needed=True)) for name in plan.topics]
+        known = read_topics(plan.topics_file)
+        chosen = list(known) if plan.topics == ["all"] else plan.topics
+        strangers = [name for name in chosen if name not in known]
+        if strangers:
+            raise ValueError(f"{plan.topics_file}: no topic {strangers[0]!r}; there are {', '.join(known)}")
+        return [self._case(known[name]) for name in chosen]
+
+    def _case(self, lab: LabTopic) -> Case:
+        plan = self.plan
+        examples = read_examples(plan.examples, without=_held_out(plan.hold_out, lab.name)) if plan.examples else {}
+        ground = self.preparer.from_table(lab, examples, []).ground
+        return self.preparer.from_table(lab, examples, draw_starts(lab, plan.start, ground, plan.starts))
+
+    def _teach(self, cases: Sequence[Case]) -> None:
+        (self.out / "teaching.tsv").unlink(missing_ok=True)
+        with FetchLog(self.out / "teaching.tsv", remember=False) as log:
+            for case in cases:
+                if case.examples:
+                    self.notify(f"teaching {case.name}: {case.examples} examples")
+                    self.preparer.teach(case, self.plan.critic, log)
+
+    def _crawls(self, cases: Sequence[Case]) -> Iterator[Run]:
+        plan = self.plan
+        wanted = [
+            (self._job(case, prioritizer, start), case, prioritizer, start)
+            for case in cases
+            for prioritizer in plan.prioritizers
+            for start in range(len(case.starts))
+        ]
+        jobs = [job for job, *_ in wanted]
+        known = {job.folder: (case, prioritizer, start) for job, case, prioritizer, start in wanted}
+        paths = [Path(path) for path in plan.web]
+        workers = plan.workers or os.cpu_count() or 1
+        done = run_fast(jobs, paths, workers=workers) if plan.fast else run_real(jobs, self.web)
+        for count, job in enumerate(done, 1):
+            case, prioritizer, start = known[job.folder]
+            run = self._measured(job, case, prioritizer, start)
+            self.notify(f"{count}/{len(jobs)} {case.name} {prioritizer} {start}: {run.figures.found_in_all} targets")
+            yield run
+
+    def _job(self, case: Case, prioritizer: str, start: int) -> Job:
+        folder = self.out / "crawls" / case.topics[0].parent.name / f"{_plain(prioritizer)}-{start}"
+        # Crawls of an earlier comparison would be gone on with.
+        shutil.rmtree(folder, ignore_errors=True)
+        return Job(
+            folder=str(folder.resolve()),
+            arguments={"topic": str(case.topics[start].resolve()), "prioritizer": prioritizer},
+            settings=_settings(self.plan, case, self.preparer.models),
+        )
+
+    def _measured(self, job: Job, case: Case, prioritizer: str, start: int) -> Run:
+        stats = json.loads(job.path(STATS).read_text("utf-8"))
+        trace = read_trace(read_log(job.path(FETCHES)), self.web, case.ground.counts, self.plan.pages)
+        figures = measure(
+            trace,
+            case.ground.targets,
+            budgets=self.plan.budgets,
+            most=self.plan.pages,
+            relevance=_verdicts(job, self.web),
+        )
+        pages = stats.get("focused/page/judged") or len(trace.pages)
+        return Run(
+            topic=case.name,
+            row=prioritizer,
+            start=start,
+            figures=figures,
+            cpu_ms=1_000 * stats["focused/lab/cpu"] / pages if pages else None,
+            seconds=stats.get("elapsed_time_seconds"),
+            stopped_by=str(stats.get("focused/stopped_by", stats.get("finish_reason", ""))),
+        )
+
+    def _limits(self, cases: Sequence[Case]) -> Iterator[Run]:
+        plan = self.plan
+        critics = [case.critic for case in cases if case.critic]
+        if "foresight" in plan.limits and critics:
+            self.notify(f"judging all pages for {len(critics)} topics")
+            relevance = iter(judge_all(self.web, critics))
+            for case in cases:
+                case.ground.relevance = next(relevance) if case.critic else None
+        for case in cases:
+            for name in plan.limits:
+                if name != "foresight" or case.ground.relevance is not None:
+                    yield from self._limit(case, name)
+
+    def _limit(self, case: Case, name: str) -> Iterator[Run]:
+        plan = self.plan
+        for number, start in enumerate(case.starts):
+            seeds = [seed for seed in map(self.web.find, start) if seed >= 0]
+            trace = walk(case.ground, seeds, plan.pages, row(name, case.ground))
+            figures = measure(
+                trace, case.ground.targets, budgets=plan.budgets, most=plan.pages, relevance=case.ground.relevance
+            )
+            yield Run(topic=case.name, row=name, start=number, figures=figures)
+
+
+def _relate(runs: Sequence[Run]) -> None:
+    """Fill in what a run is worth beside others of the same topic and start."""
+    bounds = {(run.topic, run.start): run.figures for run in runs if run.row == "bound"}
+    losses = {(run.topic, run.start): _loss(run.figures) for run in runs if run.row == BASELINE}
+    for run in runs:
+        bound, loss, own = bounds.get((run.topic, run.start)), losses.get((run.topic, run.start)), _loss(run.figures)
+        run.share = share_of(run.figures, bound) if bound else None
+        run.loss_ratio = own / loss if own is not None and loss else None
+
+
+def _loss(figures: Figures) -> float | None:
+    return figures.loss if figures.loss_at_n is None else figures.loss_at_n
+
+
+def _held_out(hold_out: str, topic: str) -> tuple[str, str] | None:
+    """``column=value``; ``column`` alone takes what stands behind the @ in the topic's name."""
+    if not hold_out:
+        return None
+    column, given, value = hold_out.partition("=")
+    if not given:
+        value = topic.rpartition("@")[2] if "@" in topic else ""
+    if not value:
+        raise ValueError(f"--hold-out {hold_out}: which {column}? say {column}=…; the topic is {topic!r}")
+    return column, value
+
+
+def _settings(plan: Plan, case: Case, models: Path) -> dict[str, Any]:
+    settings: dict[str, Any] = {
+        "FOCUSED_MODELS": str(models.resolve()),
+        "FOCUSED_LAB_PAGES": str(plan.pages),
+        "FOCUSED_LAB_IGNORED": str(case.ignored.resolve()),
+        "DOWNLOAD_DELAY": "0",
+        "AUTOTHROTTLE_ENABLED": "0",
+        "CONCURRENT_REQUESTS": str(plan.concurrency),
+        "CONCURRENT_REQUESTS_PER_DOMAIN": str(plan.concurrency),
+        "EXTENSIONS": {"focused.lab.extension.LabExtension": 0},
+    }
+    if plan.critic and case.critic:
+        settings["FOCUSED_CRITIC"] = plan.critic
+    if case.hosts:
+        # Exactly these hosts and ports: allowed hosts would let subdomains in.
+        hosts = "|".join(re.escape(host) for host in case.hosts)
+        settings["FOCUSED_SCOPE_ALLOW"] = f"^https?://(?:{hosts})(?:/|$)"
+    return settings | plan.settings
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^\w.-]+", "_", name)
+
+
+def _verdicts(job: Job, web: Web) -> NDArray[np.float32]:
+    """R of the pages that a crawl judged, by their number in the web."""
+    relevance = np.full(len(web), np.nan, np.float32)
+    try:
+        with closing(read_records(job.path(JOB))) as records:
+            for url, judged in records.execute("SELECT url, relevance FROM pages"):
+                found = web.find(url)
+                if found >= 0:
+                    relevance[found] = judged
+    except sqlite3.Error as error:
+        raise ValueError(f"{job.path(JOB)}: the crawl's records cannot be read: {error}") from error
+    return relevance
