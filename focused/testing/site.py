@@ -95,7 +95,10 @@ class SiteServer:
         assert task is not None
         self._tasks.add(task)
         try:
-            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            # Cancelled when the site stops; the task ends here, and asyncio would complain of one that was.
+            with contextlib.suppress(
+                ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, asyncio.CancelledError
+            ):
                 while await self._exchange(reader, writer):
                     pass
         finally:

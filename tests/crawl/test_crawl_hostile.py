@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import focused
 from focused.testing.crawl import CrawlResult, run_crawl
 from focused.testing.hostile import HOSTILE, deep
 from focused.testing.reply import Reply, linking
@@ -49,16 +50,19 @@ def test_memory_stays_bounded(crawled: CrawlResult):
 
 
 def test_nothing_broke_inside(crawled: CrawlResult):
-    assert "Traceback" not in crawled.log
+    assert "ERROR: Error processing" not in crawled.log
+    assert "ERROR: Spider error" not in crawled.log
+    assert f'File "{Path(focused.__file__).parent}' not in crawled.log
 
 
 def test_links_beyond_the_limit_are_counted(crawled: CrawlResult):
-    assert crawled.stats["focused/page/left_out/links"] >= 90_000
+    assert crawled.stats["focused/page/left_out/links"] > 10_000
+    assert crawled.stats["focused/page/left_out/leaves"] >= 1
 
 
 def test_links_nested_too_deep_are_found_or_counted(crawled: CrawlResult):
     found = "http://innermost.example/" in crawled.fetched
-    assert found or crawled.stats["focused/page/left_out/nesting"] == 1
+    assert found or crawled.stats["focused/page/left_out/nesting"] >= 1
 
 
 @pytest.mark.parametrize("name", ["huge", "huge-and-told", "gzip-bomb", "gzip-bomb-twice"])

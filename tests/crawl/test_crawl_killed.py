@@ -14,7 +14,9 @@ from focused.testing.crawl import run_crawl
 from focused.testing.site import SiteServer
 
 KILLS = 4
-IN_FLIGHT = 6
+CONCURRENT = 6
+# Beside those at the downloader, there are pages in the hands of the critic and the learner.
+UNDER_WAY = 3 * CONCURRENT
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +27,7 @@ def web() -> Web:
 def test_every_page_is_fetched_and_few_twice(web: Web, tmp_path: Path):
     random = Random(7)
     arguments = {"topic": "star galaxy telescope", "seeds": next(iter(web.pages))}
-    settings = {"CONCURRENT_REQUESTS": IN_FLIGHT, "ROBOTSTXT_OBEY": False}
+    settings = {"CONCURRENT_REQUESTS": CONCURRENT, "ROBOTSTXT_OBEY": False}
     with SiteServer(web.pages) as site:
         for _ in range(KILLS):
             result = run_crawl(
@@ -36,4 +38,4 @@ def test_every_page_is_fetched_and_few_twice(web: Web, tmp_path: Path):
         assert result.exit_code == 0, result.log[-2_000:]
         fetched = Counter(site.fetched())
     assert set(fetched) == set(web.pages)
-    assert sum(fetched.values()) - len(fetched) <= KILLS * IN_FLIGHT
+    assert sum(fetched.values()) - len(fetched) <= KILLS * UNDER_WAY
