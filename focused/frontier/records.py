@@ -61,32 +61,42 @@ class Lock:
         self._file.close()
 
 
-def tune(connection: sqlite3.Connection) -> sqlite3.Connection:
-    """Fast, and safe against the death of the process; a read need not wait for a write."""
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA cache_size = -65536")
+def connect(path: str | Path) -> sqlite3.Connection:
+    """A connection that commits only when told to: fast, and safe against the death of the process."""
+    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA cache_size = -65536")
+    except sqlite3.DatabaseError:
+        connection.close()
+        raise
     return connection
 
 
 def open_records(path: Path, identity: Mapping[str, str]) -> sqlite3.Connection:
     """Open or make a job's file; refuses one that was made for another topic, or in another format."""
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
-        tune(connection)
-        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
-            wanted = {"format": str(FORMAT), **identity}
-            connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
-            connection.executemany("INSERT INTO meta VALUES (?, ?)", wanted.items())
-        else:
+        connection = connect(path)
+    except sqlite3.DatabaseError as error:
+        raise _unreadable(path, error) from error
+    try:
+        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
             _check(connection, path, identity)
+        else:
+            connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
+            connection.executemany("INSERT INTO meta VALUES (?, ?)", {"format": str(FORMAT), **identity}.items())
     except sqlite3.DatabaseError as error:
         connection.close()
-        raise JobRefused(f"{str(path)!r} is not a readable job file ({error}): name another job folder") from error
+        raise _unreadable(path, error) from error
     except JobRefused:
         connection.close()
         raise
     return connection
+
+
+def _unreadable(path: Path, error: sqlite3.DatabaseError) -> JobRefused:
+    return JobRefused(f"{str(path)!r} is not a readable job file ({error}): name another job folder")
 
 
 def _check(connection: sqlite3.Connection, path: Path, identity: Mapping[str, str]) -> None:
