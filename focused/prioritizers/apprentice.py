@@ -1,7 +1,18 @@
-"""The apprentice of Chakrabarti, Punera, Subramanyam (2002): ⟨token, offset⟩ around a link tell R of its target."""
+"""The apprentice of Chakrabarti, Punera, Subramanyam (WWW 2002): what stands around a link tells of its target.
+
+The evidence of (*u*, *v*) is the ⟨t, d⟩ features of §2.2: every token t within ``d_max`` leaves of the link together
+with its offset d. A word left of a link and the same word right of it are different features, so that the apprentice
+learns by itself what nearness means on this web. Beside them stand a few numbers, as log-odds: R(*u*), and the
+critic's opinion of the anchor and of the words within three leaves (against its opinion of no words at all).
+
+Measured by ``bench/simulate.py``; figures are in the docs (prioritizers.md). Tried and left, because it did not help:
+
+(see below)
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from copy import copy
 from typing import Any, Self
@@ -13,18 +24,32 @@ from focused.critics.base import Critic, Verdict
 from focused.pages.evidence import MAX_OFFSET, Evidence, window
 from focused.pages.page import Links, Page
 from focused.prioritizers.base import Contribution, Lessons, Prioritizer, State
+from focused.prioritizers.context import append_to_each, append_to_rows, class_features, neighbours
 from focused.prioritizers.learner import Learner
 from focused.prioritizers.logistic import LogisticLearner
 from focused.prioritizers.naive_bayes import NaiveBayesLearner
+from focused.prioritizers.options import check_choice, check_number, check_switch
+from focused.prioritizers.rows import logit
 
-PRIOR = {"source relevance": 2.0, "bias": -2.0}
+LEARNERS = ("logistic", "naive-bayes")
+_PRIOR = {"source relevance": 0.5, "anchor": 0.5, "words around": 0.5, "bias": 0.0}
+_READ_WITHIN = 3
+_FORMAT = 1
 
 
 class Apprentice(Prioritizer):
-    """Learns which words at which offsets from a link speak for the page behind it."""
+    """Learns on the job which words, at which offsets from a link, speak for the page behind it.
+
+    ``d_max``: how many leaves to the left and right are looked at. ``offsets=False`` forgets where in that window a
+    word stood: the plain text that the paper compares with. ``reads=False`` leaves the critic's opinion of anchor and
+    window out. ``topics`` adds the names of *u*'s classes and their prefixes (§3.8), ``cocitation`` adds ⟨high, d⟩ and
+    ⟨low, d⟩ for neighbouring links whose pages are known (§3.8). ``learner`` is ``logistic`` or the paper's
+    ``naive-bayes``; ``rate``, ``replays`` and ``memory`` are the former's (see `LogisticLearner`). ``bits``: the size
+    of the table of features. ``combine``: how several links to one page are taken together.
+    """
 
     name = "apprentice"
-    dense = ("source relevance",)
+    dense = tuple(_PRIOR)[:-1]
     learns = True
 
     def __init__(
@@ -35,17 +60,34 @@ class Apprentice(Prioritizer):
         seed: int = 0,
         d_max: int = 5,
         offsets: bool = True,
+        reads: bool = True,
+        topics: bool = False,
+        cocitation: bool = False,
         learner: str = "logistic",
         bits: int = 18,
-        **learning: Any,
+        rate: float = 0.3,
+        replays: float = 2.0,
+        memory: int = 4_000,
     ) -> None:
         super().__init__(critic=critic, combine=combine, seed=seed)
-        self.d_max, self.offsets, self.bits = d_max, offsets, bits
+        check_number("d_max", d_max, 0, MAX_OFFSET, whole=True)
+        check_number("bits", bits, 8, 24, whole=True)
+        check_number("rate", rate, 1e-6, 100)
+        check_number("replays", replays, 0, 100)
+        check_number("memory", memory, 1, 1_000_000, whole=True)
+        check_choice("learner", learner, LEARNERS)
+        switches = {"offsets": offsets, "reads": reads, "topics": topics, "cocitation": cocitation}
+        for name, value in switches.items():
+            check_switch(name, value)
+        self.d_max, self.offsets, self.reads = d_max, offsets, reads
+        self.topics, self.sees_fetched = topics, cocitation
         self.learner: Learner
         if learner == "logistic":
-            self.learner = LogisticLearner(PRIOR, bits=bits, seed=seed, **learning)
+            self.learner = LogisticLearner(_PRIOR, bits=bits, rate=rate, replays=replays, memory=memory, seed=seed)
         else:
-            self.learner = NaiveBayesLearner(bits=bits, **learning)
+            self.learner = NaiveBayesLearner(bits=bits)
+        # What was learned means something only together with these.
+        self._made_for = {"learner": learner, "bits": bits, "d_max": d_max, **switches}
 
     def evidence(
         self,
@@ -56,20 +98,72 @@ class Apprentice(Prioritizer):
         fetched: NDArray[np.float32] | None = None,
         arrived_by: Evidence | None = None,
     ) -> Evidence:
-        """The words within ``d_max`` leaves of each link, and R(*u*)."""
+        """The words within ``d_max`` leaves of each link, and what the critic says of page, anchor and words."""
         starts, ids = window(page, links, self.d_max, offsets=self.offsets)
-        dense = np.full((len(links), 1), verdict.relevance, np.float32)
+        if self.topics:
+            starts, ids = append_to_each(starts, ids, class_features(verdict))
+        if self.sees_fetched and fetched is not None:
+            starts, ids = append_to_rows(starts, ids, *neighbours(links, fetched, self.d_max))
+        dense = np.zeros((len(links), len(self.dense)), np.float32)
+        dense[:, 0] = logit(verdict.relevance)
+        if self.reads and self.critic is not None and len(page.ids):
+            dense[:, 1] = self._opinion(page, links, 0)
+            dense[:, 2] = self._opinion(page, links, _READ_WITHIN)
         return Evidence.of(starts, ids, dense, links.first)
+
+    def _opinion(self, page: Page, links: Links, within: int) -> NDArray[np.float32]:
+        """Log-odds that the critic gives to the words within so many leaves, beyond those it gives to nothing."""
+        assert self.critic is not None
+        begin = page.starts[np.maximum(links.first - within, 0)].tolist()
+        end = page.starts[np.minimum(links.last + within + 1, len(page.leaves))].tolist()
+        texts = [page.ids[i:j] for i, j in zip(begin, end, strict=True)]
+        opinions = logit(self.critic.read([*texts, page.ids[:0]]))
+        beyond: NDArray[np.float32] = opinions[:-1] - opinions[-1]
+        return beyond
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """The learner's estimate of R(*v*)."""
         return self.learner.score(evidence)
 
     def learn(self, lessons: Lessons) -> Self | None:
-        """A snapshot that knows these lessons, too; dead links teach nothing."""
-        alive = np.flatnonzero(lessons.alive)
-        if not len(alive):
-            return None
+        """A snapshot that knows these lessons, too. Dead links teach nothing."""
+        alive = lessons.take(np.flatnonzero(lessons.alive))
+        return self._with(self.learner.learn(alive)) if len(alive) else None
+
+    def study(self, lessons: Lessons, passes: int = 5) -> Self:
+        """A snapshot trained offline, on all lessons of a crawl that somebody else led (§3.5)."""
+        return self._with(self.learner.study(lessons.take(np.flatnonzero(lessons.alive)), passes))
+
+    def _with(self, learner: Learner) -> Self:
         new = copy(self)
-        new.learner = self.learner.learn(lessons)
+        new.learner = learner
         return new
+
+    def explain(self, evidence: Evidence) -> list[Contribution]:
+        """The features of one link, those that stand in it several times taken together."""
+        total: dict[int | str, float] = {}
+        for part in self.learner.explain(evidence):
+            total[part.feature] = total.get(part.feature, 0.0) + part.weight
+        strongest = sorted(total.items(), key=lambda item: -abs(item[1]))
+        return [Contribution(feature, weight) for feature, weight in strongest if weight]
+
+    def weights_of(self, ids: NDArray[np.uint32]) -> NDArray[np.float32]:
+        """What was learned of each feature."""
+        return self.learner.weights_of(ids)
+
+    def state(self) -> State:
+        """What was learned, and the options it is bound to."""
+        return {"made_for": np.array(json.dumps({"format": _FORMAT, **self._made_for})), **self.learner.state()}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take back what `state` gave, if it was made with the same options."""
+        if "made_for" not in state:
+            raise ValueError("this is not a saved apprentice: it does not say what it was made for")
+        saved = json.loads(str(state["made_for"]))
+        for name, value in {"format": _FORMAT, **self._made_for}.items():
+            if saved.get(name) != value:
+                raise ValueError(
+                    f"the saved apprentice was made with {name}={saved.get(name)!r}, not {value!r}: "
+                    f"set {name} in [prioritizer] to that, or begin without it"
+                )
+        self.learner.restore(state)

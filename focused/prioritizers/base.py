@@ -36,6 +36,11 @@ class Lessons:
     def __len__(self) -> int:
         return len(self.evidence)
 
+    def take(self, rows: NDArray[np.int64]) -> Lessons:
+        """Some of the lessons, in the order given."""
+        rest = (self.relevance[rows], self.source_relevance[rows], self.weight[rows], self.alive[rows])
+        return Lessons(self.evidence.take(rows), *rest)
+
     @classmethod
     def concat(cls, parts: list[Lessons]) -> Lessons:
         """Several batches as one."""

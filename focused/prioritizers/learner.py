@@ -14,7 +14,10 @@ from focused.prioritizers.base import Contribution, Lessons, State
 
 
 class Learner(ABC):
-    """A snapshot of what was learned over 2^``bits`` features; `learn` gives a new one and leaves this one alone."""
+    """A snapshot of what was learned over 2^``bits`` features; `learn` gives a new one and leaves this one alone.
+
+    ``evidence.dense`` holds log-odds; the first column is that of R(*u*).
+    """
 
     @abstractmethod
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
@@ -25,12 +28,16 @@ class Learner(ABC):
         """A snapshot that knows these lessons, too."""
 
     @abstractmethod
+    def study(self, lessons: Lessons, passes: int) -> Self:
+        """A snapshot that knows a whole crawl's lessons, gone through in random order as often as it helps."""
+
+    @abstractmethod
     def explain(self, evidence: Evidence) -> list[Contribution]:
         """What each feature of one row adds to its log-odds, in no order."""
 
     @abstractmethod
     def weights_of(self, ids: NDArray[np.uint32]) -> NDArray[np.float32]:
-        """What each feature adds to the log-odds of a row in which it stands once."""
+        """What was learned of each feature: for its presence above 0, against it below."""
 
     @abstractmethod
     def state(self) -> State:

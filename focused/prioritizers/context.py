@@ -1,0 +1,57 @@
+"""Features beside the words around a link: the topics of its page, and neighbouring links whose pages are known.
+
+Both are from Chakrabarti, Punera, Subramanyam (2002), §2.2.3 and §3.8, where they raised the apprentice's accuracy by
+at most 1 %.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.critics.base import Verdict
+from focused.pages.evidence import MAX_OFFSET, mix
+from focused.pages.page import Links
+from focused.pages.tokens import LEXICON, Ids
+
+Starts = NDArray[np.int64]
+
+_LEAST_PROBABLE = 0.1
+_HIGH = 0.5
+
+
+def class_features(verdict: Verdict) -> Ids:
+    """Ids of the names of a page's probable classes and of their prefixes: ``Science.Biology``, then ``Science``."""
+    names: dict[str, None] = {}
+    for name, probability in verdict.classes:
+        parts = name.split(".") if probability >= _LEAST_PROBABLE else []
+        names.update((f"class:{'.'.join(parts[:n])}", None) for n in range(len(parts), 0, -1))
+    # Through the lexicon, so that the job's records can tell the name of a feature.
+    return mix(np.array([LEXICON[name] for name in names], np.uint32), MAX_OFFSET + 1)
+
+
+def neighbours(links: Links, fetched: NDArray[np.float32], d_max: int) -> tuple[Starts, Ids]:
+    """⟨high, d⟩ or ⟨low, d⟩ for every link within ``d_max`` leaves whose R is known: a row for each link."""
+    known = np.flatnonzero(~np.isnan(fetched))
+    after = links.first[None, known].astype(np.int64) - links.last[:, None]
+    before = links.last[None, known].astype(np.int64) - links.first[:, None]
+    offset = np.where(after > 0, after, np.minimum(before, 0))
+    near = (np.abs(offset) <= d_max) & (known[None, :] != np.arange(len(links))[:, None])
+    row, column = np.nonzero(near)
+    names = np.array([LEXICON["cocited:low"], LEXICON["cocited:high"]], np.uint32)
+    bucket = (fetched[known[column]] >= _HIGH).astype(np.int64)
+    starts = np.zeros(len(links) + 1, np.int64)
+    np.cumsum(np.bincount(row, minlength=len(links)), out=starts[1:])
+    return starts, mix(names[bucket], offset[row, column])
+
+
+def append_to_each(starts: Starts, ids: Ids, more: Ids) -> tuple[Starts, Ids]:
+    """The same features added to every row."""
+    n = len(starts) - 1
+    return append_to_rows(starts, ids, np.arange(n + 1, dtype=np.int64) * len(more), np.tile(more, n))
+
+
+def append_to_rows(starts: Starts, ids: Ids, more_starts: Starts, more: Ids) -> tuple[Starts, Ids]:
+    """Rows of two sets of features, one behind the other."""
+    at = np.repeat(starts[1:], np.diff(more_starts))
+    return starts + more_starts, np.insert(ids, at, more)
