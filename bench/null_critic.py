@@ -7,6 +7,7 @@ from focused.critics.base import Critic, Verdict
 
 class NullCritic(Critic):
     name = "null"
+    learns = False
 
     def fit(self, pages, classes, focus):
         return self

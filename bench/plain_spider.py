@@ -1,6 +1,6 @@
 """The yardstick of bench/cpu.py: a plain Scrapy spider that follows what LinkExtractor finds."""
 
-from scrapy import Spider
+from scrapy import Request, Spider
 from scrapy.linkextractors import LinkExtractor
 
 
@@ -9,8 +9,6 @@ class PlainSpider(Spider):
     extractor = LinkExtractor()
 
     async def start(self):
-        from scrapy import Request
-
         yield Request(self.url)
 
     def parse(self, response):

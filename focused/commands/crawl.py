@@ -97,7 +97,9 @@ class Command(ScrapyCrawl):
         words = str(stats.get_value("focused/stopped_by") or reason)
         if reason in _FAILURES:
             self._end(_FAILED, words)
-        elif reason == "finished" and not stats.get_value("focused/page/judged"):
+        elif reason == "finished" and not (
+            stats.get_value("focused/page/judged") or stats.get_value("item_scraped_count")
+        ):
             self._end(_FAILED, f"nothing was fetched: {_why_nothing(stats.get_stats())}")
         elif self.crawler_process and self.crawler_process.bootstrap_failed:
             self.exitcode = _FAILED
