@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from scipy.special import expit
 
 from focused.pages.evidence import Evidence
 from focused.pages.tokens import Ids
@@ -53,9 +54,8 @@ def with_one(dense: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def sigmoid(log_odds: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Log-odds as a probability, without overflow."""
-    half = np.tanh(np.asarray(log_odds, np.float32) * np.float32(0.5))
-    probability: NDArray[np.float32] = half * np.float32(0.5) + np.float32(0.5)
+    """Log-odds as a probability. Exact near 0, where most links are: they must not all become the same."""
+    probability: NDArray[np.float32] = expit(np.asarray(log_odds, np.float32))
     return probability
 
 

@@ -1,0 +1,73 @@
+"""How long a million waiting links take to be scored again, and what evidence and learning cost a page.
+
+python bench/scoring.py --links 1000000 --features 80
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from focused.critics.base import Verdict
+from focused.pages.evidence import Evidence
+from focused.pages.page import page_from_html
+from focused.prioritizers.apprentice import Apprentice
+from focused.prioritizers.base import Lessons
+
+
+def random_evidence(links: int, features: int) -> Evidence:
+    """Rows of features spread over the whole table: the worst case for a cache."""
+    rng = np.random.default_rng(0)
+    ids = rng.integers(0, 2**32, links * features, dtype=np.uint32)
+    dense = rng.normal(size=(links, len(Apprentice.dense))).astype(np.float32)
+    return Evidence.of(np.arange(links + 1, dtype=np.int64) * features, ids, dense)
+
+
+def lessons_of(evidence: Evidence) -> Lessons:
+    """Lessons of which one in twenty is good news."""
+    n = len(evidence)
+    good = np.where(np.arange(n) % 20 == 0, 0.9, 0.02).astype(np.float32)
+    return Lessons(evidence, good, good, np.ones(n, np.float32), np.ones(n, np.bool_))
+
+
+def best_of(times: int, work: Callable[[], object]) -> float:
+    """Milliseconds of the fastest of several runs."""
+    spent = []
+    for _ in range(times):
+        began = time.perf_counter()
+        work()
+        spent.append(time.perf_counter() - began)
+    return 1000 * min(spent)
+
+
+def main() -> None:
+    """Print milliseconds."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--links", type=int, default=1_000_000)
+    parser.add_argument("--features", type=int, default=80)
+    told = parser.parse_args()
+    waiting = random_evidence(told.links, told.features)
+    few = lessons_of(random_evidence(40, told.features))
+    words = " ".join(f"word{i}" for i in range(30))
+    page = page_from_html(
+        "".join(f"<p>{words}</p><a href=/{i}>link {i}</a>" for i in range(40)), "http://site.example/"
+    )
+    for learner in ("logistic", "naive-bayes"):
+        apprentice = Apprentice(learner=learner)
+        for _ in range(100):
+            apprentice = apprentice.learn(few) or apprentice
+        print(f"{learner}: score {told.links:,} links of {told.features} features", end=" ")
+        print(f"{best_of(3, lambda a=apprentice: a.score(waiting)):.0f} ms")  # type: ignore[misc]
+        print(f"{learner}: learn 40 lessons {best_of(20, lambda a=apprentice: a.learn(few)):.2f} ms")  # type: ignore[misc]
+    print(f"evidence of 40 links {best_of(50, lambda: apprentice.evidence(page, Verdict(0.5), page.links)):.2f} ms")
+
+
+if __name__ == "__main__":
+    main()
