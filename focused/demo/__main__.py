@@ -45,10 +45,11 @@ def _parser() -> argparse.ArgumentParser:
 def _table(crawls: Sequence[Crawl]) -> Table:
     table = Table(caption=f"{len(crawls[0].targets)} pages of this web are targets", caption_justify="left")
     table.add_column("prioritizer")
-    for heading in ("pages", "targets found", "harvest"):
+    for heading in ("pages", "requests", "targets found", "harvest"):
         table.add_column(heading, justify="right")
     for crawl in crawls:
-        table.add_row(crawl.prioritizer, str(crawl.pages), str(crawl.found), f"{crawl.harvest:.2f}")
+        counts = (crawl.pages, crawl.requests, crawl.found)
+        table.add_row(crawl.prioritizer, *map(str, counts), f"{crawl.harvest:.2f}")
     return table
 
 

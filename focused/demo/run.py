@@ -32,24 +32,20 @@ class DemonstrationFailed(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class Crawl:
-    """One crawl of the demonstration: where it left its files, and what it found."""
+    """One crawl of the demonstration: where it left its files, and what it found.
+
+    ``fetched`` are the addresses that the server answered with 200, ``requests`` all that it was asked for but
+    robots.txt; ``pages`` and ``harvest`` are the crawler's own figures.
+    """
 
     prioritizer: str
     folder: Path
     seconds: float
+    pages: int
+    harvest: float
+    requests: int
     fetched: tuple[str, ...]
-    relevance: tuple[float, ...]
     targets: frozenset[str]
-
-    @property
-    def pages(self) -> int:
-        """Pages fetched whole and judged."""
-        return len(self.relevance)
-
-    @property
-    def harvest(self) -> float:
-        """Mean relevance of the pages."""
-        return sum(self.relevance) / max(len(self.relevance), 1)
 
     @property
     def found(self) -> int:
@@ -87,13 +83,17 @@ def _crawl(web: Web, topic: Path, folder: Path, targets: frozenset[str], *, page
         raise DemonstrationFailed(
             f"the crawl {folder.name} ended with {outcome.returncode}: see {folder / 'crawl.log'}"
         )
-    items = (folder / "items.jsonl").read_text("utf-8").splitlines()
+    stats = json.loads((folder / "stats.json").read_text("utf-8"))
+    fetches = [fetch for fetch in read_log(log) if not fetch.is_robots]
+    pages = stats.get("focused/page/judged", 0)
     return Crawl(
         prioritizer=folder.name,
         folder=folder,
         seconds=time.monotonic() - began,
-        fetched=tuple(fetch.url for fetch in read_log(log) if fetch.status == 200),
-        relevance=tuple(json.loads(item)["relevance"] for item in items),
+        pages=pages,
+        harvest=stats.get("focused/relevance/sum", 0.0) / max(pages, 1),
+        requests=len(fetches),
+        fetched=tuple(fetch.url for fetch in fetches if fetch.status == 200),
         targets=targets,
     )
 
@@ -102,6 +102,7 @@ def _command(topic: Path, folder: Path, pages: int) -> list[str]:
     settings = {
         "JOBDIR": folder,
         "LOG_FILE": folder / "crawl.log",
+        "FOCUSED_STATS_FILE": folder / "stats.json",
         "FOCUSED_MODELS": folder.parent / "models",
         "DOWNLOAD_DELAY": 0,  # it is our own server
         "AUTOTHROTTLE_ENABLED": False,

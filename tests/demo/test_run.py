@@ -12,6 +12,15 @@ from focused.demo.run import Crawl, DemonstrationFailed, run
 PAGES = 30
 
 
+def crawl_of(
+    folder: Path, prioritizer: str = "random", fetched: tuple[str, ...] = (), targets: frozenset[str] = frozenset()
+) -> Crawl:
+    """A crawl as `run` tells it, in a folder with a report."""
+    (folder / "report.html").touch()
+    figures = {"seconds": 1.0, "pages": len(fetched), "harvest": 0.5, "requests": len(fetched)}
+    return Crawl(prioritizer, folder, **figures, fetched=fetched, targets=targets)
+
+
 @pytest.fixture(scope="module")
 def crawl(tmp_path_factory: pytest.TempPathFactory) -> Crawl:
     (crawl,) = run(tmp_path_factory.mktemp("out"), ["breadth-first"], pages=PAGES)
@@ -20,8 +29,8 @@ def crawl(tmp_path_factory: pytest.TempPathFactory) -> Crawl:
 
 def test_a_crawl_of_the_demonstration_fetches_what_it_was_asked_for(crawl: Crawl) -> None:
     assert crawl.pages == PAGES
-    assert PAGES <= len([url for url in crawl.fetched if not url.endswith("/robots.txt")]) <= PAGES + 5
-    assert 0 <= crawl.harvest <= 1
+    assert PAGES == len(set(crawl.fetched)) <= crawl.requests
+    assert 0 < crawl.harvest < 1
 
 
 def test_it_leaves_a_report_and_a_log(crawl: Crawl) -> None:
@@ -31,9 +40,8 @@ def test_it_leaves_a_report_and_a_log(crawl: Crawl) -> None:
 
 def test_targets_are_counted_by_their_labels_not_by_the_critic(tmp_path: Path) -> None:
     urls = frozenset({"http://a/1", "http://a/2", "http://a/3"})
-    crawl = Crawl("random", tmp_path, 1.0, ("http://a/1", "http://b/", "http://a/1", "http://a/3"), (0.9, 0.1), urls)
-    assert crawl.found == 2
-    assert crawl.harvest == pytest.approx(0.5)
+    fetched = ("http://a/1", "http://b/", "http://a/1", "http://a/3")
+    assert crawl_of(tmp_path, fetched=fetched, targets=urls).found == 2
 
 
 def test_a_crawl_that_fails_is_told_with_its_log(tmp_path: Path) -> None:
@@ -48,9 +56,8 @@ def test_the_exit_code_tells_whether_the_apprentice_was_better(
     urls = [f"http://a/{i}" for i in range(5)]
 
     def crawls(*_args: object, **_options: object) -> list[Crawl]:
-        (tmp_path / "report.html").touch()
         counts = {"breadth-first": 1, "apprentice": found}
-        return [Crawl(name, tmp_path, 1.0, tuple(urls[:n]), (0.5,), frozenset(urls)) for name, n in counts.items()]
+        return [crawl_of(tmp_path, name, tuple(urls[:n]), frozenset(urls)) for name, n in counts.items()]
 
     monkeypatch.setattr(command, "run", crawls)
     assert command.main([]) == code

@@ -122,7 +122,14 @@ def test_settings_named_anywhere_in_the_docs_exist() -> None:
         assert named <= set(DEFAULTS) | environment, f"{page.name} names settings that are not there"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_named_anywhere_in_the_docs_exist() -> None:
+    ours = {path.stem for path in (ROOT / "focused" / "commands").glob("[!_]*.py")}
+    for page in PAGES:
+        named = set(re.findall(r"(?:^|`|bin/)scrapy ([a-z]+)\b", page.read_text(encoding="utf-8"), flags=re.M))
+        assert named <= ours | {"shell"}, f"{page.name} names commands that are not there"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8"))
     assert [target for target in targets if not (page.parent / target).exists()] == []
