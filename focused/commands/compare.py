@@ -52,6 +52,7 @@ class Command(ScrapyCommand):
             metavar="COLUMN[=VALUE]",
             help="examples to leave out (default value: after the @)",
         )
+        add("--offline", action="store_true", help="also an apprentice trained on a best-first crawl's lessons")
         add("--fast", action="store_true", help="replay inside worker processes, without sockets")
         add("--workers", type=int, default=0, metavar="N", help="worker processes for --fast (default: one per core)")
         add("--concurrency", type=int, default=1, metavar="N", help="requests at a time (default: 1)")
@@ -89,7 +90,7 @@ def _plan(args: list[str], opts: argparse.Namespace) -> Plan:
     return Plan(
         topics=args,
         web=opts.web,
-        prioritizers=_words(opts.prioritizers),
+        prioritizers=_words(opts.prioritizers) + ["offline"] * opts.offline,
         pages=opts.pages,
         out=opts.out,
         topics_file=opts.topics_file,

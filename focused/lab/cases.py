@@ -33,13 +33,13 @@ _FEW = 3
 
 @dataclass
 class Case:
-    """One topic on one web. ``topics[k]`` is the topic file of start *k*, ``starts[k]`` its addresses."""
+    """One topic on one web. ``starts[k]`` are the addresses of start *k*, ``folder`` holds its files."""
 
     name: str
     ground: Ground
     starts: list[list[str]]
-    topics: list[Path]
-    ignored: Path
+    topic: Topic
+    folder: Path
     hosts: list[str]
     examples: int
     critic: Critic | None = None
@@ -48,6 +48,27 @@ class Case:
     def wanted(self) -> int:
         """How many targets there are."""
         return int(self.ground.targets.sum())
+
+    @property
+    def ignored(self) -> Path:
+        """A file of the addresses that do not count."""
+        return self.folder / "ignored.txt"
+
+    @property
+    def table(self) -> Path:
+        """The file of example pages."""
+        return self.folder / "examples.tsv"
+
+    def write_topic(self, start: int, prioritizer: dict[str, Any], name: str) -> Path:
+        """Write the topic file for one crawl."""
+        file = self.folder / f"{name}.toml"
+        keys: dict[str, Any] = {"name": self.topic.name, "description": self.topic.description}
+        keys |= {"keywords": self.topic.keywords, "focus": self.topic.focus, "seeds": self.starts[start]}
+        if self.examples:
+            keys["examples"] = self.table.name
+        keys |= {"critic": self.topic.critic, "prioritizer": prioritizer, "settings": self.topic.settings}
+        file.write_text("".join(f"{key} = {_to_toml_value(value)}\n" for key, value in keys.items()), "utf-8")
+        return file
 
 
 class Preparer:
@@ -73,24 +94,20 @@ class Preparer:
         return self._case(topic, lab, examples, [topic.seeds])
 
     def _case(self, topic: Topic, lab: LabTopic, examples: dict[str, str], seeds: Sequence[Sequence[str]]) -> Case:
-        folder = self.folder / slug(topic)
-        folder.mkdir(parents=True, exist_ok=True)
-        if examples:
-            lines = [f"{name}\t{url}" for url, name in examples.items()]
-            (folder / "examples.tsv").write_text("\n".join(["class\turl", *lines, ""]), "utf-8")
-        (folder / "ignored.txt").write_text("\n".join([*examples, ""]), "utf-8")
-        files = [folder / f"start-{number}.toml" for number in range(len(seeds))]
-        for file, start in zip(files, seeds, strict=True):
-            file.write_text(_to_toml(topic, start, bool(examples)), "utf-8")
-        return Case(
+        case = Case(
             name=lab.name,
             ground=self._ground(lab, examples),
             starts=[list(start) for start in seeds],
-            topics=files,
-            ignored=folder / "ignored.txt",
+            topic=topic,
+            folder=self.folder / slug(topic),
             hosts=lab.hosts,
             examples=len(examples),
         )
+        case.folder.mkdir(parents=True, exist_ok=True)
+        lines = [f"{name}\t{url}" for url, name in examples.items()]
+        case.table.write_text("\n".join(["class\turl", *lines, ""]), "utf-8")
+        case.ignored.write_text("\n".join([*examples, ""]), "utf-8")
+        return case
 
     def _ground(self, lab: LabTopic, examples: dict[str, str]) -> Ground:
         counts = ~self._mask(examples)
@@ -107,12 +124,12 @@ class Preparer:
 
     def teach(self, case: Case, name: str, log: FetchLog) -> None:
         """Train a case's critic on its examples, and put it where crawls will look for it."""
-        topic = load_topic(str(case.topics[0]))
+        topic = load_topic(str(case.write_topic(0, {}, "teaching")))
         choice = choose_critic(topic, name)
         case.critic = choice.make()
         if not choice.kind.learns:
             return
-        pages, classes = self._example_pages(case.ignored.with_name("examples.tsv"), log)
+        pages, classes = self._example_pages(case.table, log)
         case.critic.fit(pages, classes, topic.focus)
         card = Card(
             topic=topic.name,
@@ -158,20 +175,6 @@ def judge_all(web: Web, critics: Sequence[Critic]) -> NDArray[np.float32]:
         page = read_page(web, row)
         relevance[:, row] = [critic.judge(page).relevance for critic in critics]
     return relevance
-
-
-def _to_toml(topic: Topic, seeds: Sequence[str], has_examples: bool) -> str:
-    keys: dict[str, Any] = {
-        "name": topic.name,
-        "description": topic.description,
-        "keywords": topic.keywords,
-        "focus": topic.focus,
-        "seeds": list(seeds),
-    }
-    if has_examples:
-        keys["examples"] = "examples.tsv"
-    tables = {name: getattr(topic, name) for name in ("critic", "prioritizer", "settings")}
-    return "".join(f"{key} = {_to_toml_value(value)}\n" for key, value in {**keys, **tables}.items())
 
 
 def _to_toml_value(value: Any) -> str:

@@ -11,6 +11,7 @@ import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,13 @@ from numpy.typing import NDArray
 from focused.frontier.records import read_records
 from focused.lab.bounds import ROWS, row, walk
 from focused.lab.cases import Case, Preparer, draw_starts, judge_all
+from focused.lab.entrants import Entrant, parse_entrant
 from focused.lab.graph import Graph, read_graph
 from focused.lab.jobs import FETCHES, JOB, STATS, Job, run_fast, run_real
 from focused.lab.measure import Figures, measure, read_trace, share_of
+from focused.lab.offline import NOTES, study
 from focused.lab.topics import LabTopic, read_examples, read_labels, read_topics
+from focused.prioritizers.apprentice import Apprentice
 from focused.replay.log import FetchLog, read_log
 from focused.replay.web import Web
 from focused.topics.topic import load_topic
@@ -84,6 +88,15 @@ class Results(msgspec.Struct, kw_only=True):
     examples: dict[str, int]
     starts: dict[str, list[list[str]]]
     runs: list[Run]
+
+
+@dataclass(frozen=True)
+class Task:
+    """One crawl that is wanted."""
+
+    case: Case
+    entrant: Entrant
+    start: int
 
 
 class Comparison:
@@ -147,34 +160,48 @@ class Comparison:
 
     def _crawls(self, cases: Sequence[Case]) -> Iterator[Run]:
         plan = self.plan
-        wanted = [
-            (self._job(case, prioritizer, start), case, prioritizer, start)
-            for case in cases
-            for prioritizer in plan.prioritizers
-            for start in range(len(case.starts))
+        entrants = [parse_entrant(text) for text in plan.prioritizers]
+        tasks = [
+            Task(case, entrant, start) for case in cases for entrant in entrants for start in range(len(case.starts))
         ]
-        jobs = [job for job, *_ in wanted]
-        known = {job.folder: (case, prioritizer, start) for job, case, prioritizer, start in wanted}
-        paths = [Path(path) for path in plan.web]
-        workers = plan.workers or os.cpu_count() or 1
-        done = run_fast(jobs, paths, workers=workers) if plan.fast else run_real(jobs, self.web)
-        for count, job in enumerate(done, 1):
-            case, prioritizer, start = known[job.folder]
-            run = self._measured(job, case, prioritizer, start)
-            self.notify(f"{count}/{len(jobs)} {case.name} {prioritizer} {start}: {run.figures.found_in_all} targets")
-            yield run
+        # Crawls of the paper's best-first, whose lessons are studied before the others can begin.
+        first = [(self._job(task, NOTES), task) for task in tasks if task.entrant.studies]
+        for job, task in self._run(first):
+            study(job.path(JOB), _apprentice(task), self._studied(task))
+        for job, task in self._run([(self._job(task), task) for task in tasks]):
+            yield self._measured(job, task)
 
-    def _job(self, case: Case, prioritizer: str, start: int) -> Job:
-        folder = self.out / "crawls" / case.topics[0].parent.name / f"{_plain(prioritizer)}-{start}"
+    def _run(self, work: Sequence[tuple[Job, Task]]) -> Iterator[tuple[Job, Task]]:
+        jobs = [job for job, _ in work]
+        known = {job.folder: task for job, task in work}
+        workers = self.plan.workers or os.cpu_count() or 1
+        paths = [Path(path) for path in self.plan.web]
+        done = run_fast(jobs, paths, workers=workers) if self.plan.fast else run_real(jobs, self.web)
+        for count, job in enumerate(done, 1):
+            task = known[job.folder]
+            self.notify(f"{count}/{len(jobs)} {task.case.name}: {Path(job.folder).name}")
+            yield job, task
+
+    def _job(self, task: Task, notes: str = "") -> Job:
+        case = task.case
+        name = f"{_plain(task.entrant.text)}-{task.start}{'-notes' if notes else ''}"
+        folder = self.out / "crawls" / case.folder.name / name
         # Crawls of an earlier comparison would be gone on with.
         shutil.rmtree(folder, ignore_errors=True)
-        return Job(
-            folder=str(folder.resolve()),
-            arguments={"topic": str(case.topics[start].resolve()), "prioritizer": prioritizer},
-            settings=_settings(self.plan, case, self.preparer.models),
-        )
+        table = task.entrant.table(notes)
+        arguments = {"topic": str(case.write_topic(task.start, table, name).resolve()), "prioritizer": table["name"]}
+        settings = _settings(self.plan, case, self.preparer.models)
+        if task.entrant.studies and not notes:
+            arguments["apprentice"] = str(self._studied(task).resolve())
+            if task.entrant.name == "offline":
+                settings["FOCUSED_TRAIN_EVERY"] = str(10**9)
+        return Job(folder=str(folder.resolve()), arguments=arguments, settings=settings)
 
-    def _measured(self, job: Job, case: Case, prioritizer: str, start: int) -> Run:
+    def _studied(self, task: Task) -> Path:
+        return task.case.folder / f"{_plain(task.entrant.text)}-{task.start}.npz"
+
+    def _measured(self, job: Job, task: Task) -> Run:
+        case = task.case
         stats = json.loads(job.path(STATS).read_text("utf-8"))
         trace = read_trace(read_log(job.path(FETCHES)), self.web, case.ground.counts, self.plan.pages)
         figures = measure(
@@ -187,8 +214,8 @@ class Comparison:
         pages = stats.get("focused/page/judged") or len(trace.pages)
         return Run(
             topic=case.name,
-            row=prioritizer,
-            start=start,
+            row=task.entrant.text,
+            start=task.start,
             figures=figures,
             cpu_ms=1_000 * stats["focused/lab/cpu"] / pages if pages else None,
             seconds=stats.get("elapsed_time_seconds"),
@@ -231,6 +258,12 @@ def _relate(runs: Sequence[Run]) -> None:
 
 def _loss(figures: Figures) -> float | None:
     return figures.loss if figures.loss_at_n is None else figures.loss_at_n
+
+
+def _apprentice(task: Task) -> Apprentice:
+    options = task.entrant.table()
+    del options["name"]
+    return Apprentice(critic=task.case.critic, **options)
 
 
 def _held_out(hold_out: str, topic: str) -> tuple[str, str] | None:

@@ -50,8 +50,9 @@ def columns(results: Results) -> list[tuple[str, Value, str]]:
 
 
 def rows_of(results: Results) -> list[str]:
-    """The rows of a comparison, in order."""
-    return list(dict.fromkeys(run.row for run in results.runs))
+    """The rows of a comparison, in the order in which they were asked for."""
+    there = {run.row for run in results.runs}
+    return [name for name in (*results.plan.prioritizers, *results.plan.limits) if name in there]
 
 
 def tables(results: Results) -> Iterable[tuple[str, list[list[str]]]]:

@@ -1,0 +1,48 @@
+"""What takes part in a comparison: prioritizers with options, written as ``name:option=value:…``.
+
+Two names stand for experiments with the apprentice rather than for prioritizers. ``offline`` is section 3.5 of
+Chakrabarti, Punera, Subramanyam (2002): a best-first crawl of the same length from the same starts, the apprentice
+trained on all its lessons, then a crawl that it leads without learning any more. ``warm`` goes on learning.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+APPRENTICE = "apprentice"
+STUDIED = ("offline", "warm")
+
+
+@dataclass(frozen=True)
+class Entrant:
+    """A prioritizer (or an experiment) and its options."""
+
+    text: str
+    name: str
+    options: dict[str, Any]
+
+    @property
+    def studies(self) -> bool:
+        """Does it begin with an apprentice that was trained on another crawl's lessons?"""
+        return self.name in STUDIED
+
+    def table(self, name: str = "") -> dict[str, Any]:
+        """The ``[prioritizer]`` table of its topic file; ``name`` gives the options to another prioritizer."""
+        return {"name": name or (APPRENTICE if self.studies else self.name), **self.options}
+
+
+def parse_entrant(text: str) -> Entrant:
+    """``apprentice:learner=naive-bayes:d_max=3``; values that read as JSON are taken as such."""
+    name, *pairs = text.split(":")
+    if not name or not all("=" in pair for pair in pairs):
+        raise ValueError(f"--prioritizers: {text!r} is not a name, or name:option=value:…")
+    return Entrant(text, name, {key: _value(value) for key, _, value in (pair.partition("=") for pair in pairs)})
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
