@@ -60,7 +60,7 @@ def test_scrapy_finds_the_spider_in_the_egg(egg: Path) -> None:
 
 
 def test_shipped_topics_load_from_the_zipped_egg(egg: Path) -> None:
-    code = "import focused.topics as t; print(t.__file__); print(t.load_topic('astronomy').name)"
+    code = "import focused.topics.topic as t; print(t.__file__); print(t.load_topic('astronomy').name)"
     where, name = from_egg(egg, "-c", code).split()
     assert where.startswith(str(egg))
     assert name == "astronomy"
