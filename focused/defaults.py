@@ -94,6 +94,10 @@ DEFAULTS: dict[str, Any] = {
     # For experiments: stop after so many pages, without counting those whose addresses stand in a file (one a line).
     "FOCUSED_LAB_PAGES": 0,
     "FOCUSED_LAB_IGNORED": "",
+    # How often a crawl tells in its log how it goes, in seconds (on a terminal a live line does). 0 = not at all.
+    "FOCUSED_PROGRESS_EVERY": 30.0,
+    # Where the report is written at the end: "job" = report.html in the JOBDIR if there is one; "" = none.
+    "FOCUSED_REPORT": "job",
     # The final statistics are written to this file, as JSON.
     "FOCUSED_STATS_FILE": "",
 }

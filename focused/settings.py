@@ -55,7 +55,10 @@ ITEM_PIPELINES = {
 }
 
 EXTENSIONS = {
+    "scrapy.extensions.logstats.LogStats": None,
     "focused.extensions.limits.LimitsExtension": 100,
+    "focused.extensions.progress.ProgressExtension": 200,
+    "focused.extensions.report.ReportExtension": 300,
     "focused.extensions.stats_file.StatsFileExtension": 900,
 }
 

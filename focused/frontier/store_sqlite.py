@@ -110,6 +110,11 @@ class SqliteStore(FrontierStore):
         return float(np.nansum(self._table.relevance, dtype=np.float64))
 
     @property
+    def hosts(self) -> int:
+        """How many hosts the links are of."""
+        return len(self._hosts)
+
+    @property
     def waiting(self) -> int:
         """How many links wait."""
         return len(self._order)

@@ -1,0 +1,213 @@
+"""Says how the crawl goes: a live line on a terminal, plain lines in a log, and a summary at the end."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import sys
+from collections import deque
+from collections.abc import Mapping
+from time import monotonic
+from typing import IO, Any, Self
+
+from rich.console import Console
+from rich.file_proxy import FileProxy
+from rich.live import Live
+from rich.spinner import Spinner
+from rich.text import Text
+from scrapy import signals as scrapy_signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.settings import BaseSettings
+from scrapy.utils.asyncio import create_looping_call
+
+from focused import signals
+from focused.defaults import read
+from focused.extensions.limits import RELEVANT
+from focused.frontier.scheduler import frontier_of
+from focused.frontier.store import Outcome, PageRecord
+
+logger = logging.getLogger(__name__)
+
+_NOW = 100
+_REFRESH = 0.5
+_PACE_OVER = 10.0
+
+
+class ProgressExtension:
+    """Counts what is shown. On a terminal the line stands below the log, whose lines scroll by above it."""
+
+    def __init__(self, crawler: Crawler, every: float) -> None:
+        self.crawler = crawler
+        self._every = every
+        self._pages, self._found, self._sum = 0, 0, 0.0
+        self._recent: deque[float] = deque(maxlen=_NOW)
+        self._marks: deque[tuple[float, int]] = deque()
+        self._line: LiveLine | None = None
+        self._loops: list[Any] = []
+        crawler.signals.connect(self.spider_opened, scrapy_signals.spider_opened)
+        crawler.signals.connect(self.page_judged, signals.page_judged)
+        crawler.signals.connect(self.spider_closed, scrapy_signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        every = read(crawler.settings, "FOCUSED_PROGRESS_EVERY")
+        if every <= 0:
+            raise NotConfigured
+        return cls(crawler, every)
+
+    def spider_opened(self) -> None:
+        """Take up the counts of an earlier start, and begin to show them."""
+        frontier = frontier_of(self.crawler)
+        if frontier is not None:
+            store = frontier.store
+            self._pages, self._found, self._sum = store.pages, store.count_found(RELEVANT), store.relevance_sum
+        self._marks.append((monotonic(), self._pages))
+        settings = self.crawler.settings
+        terminal = terminal_for(settings)
+        if terminal is not None:
+            self._line = LiveLine(terminal)
+            self._repeat(self._show, _REFRESH)
+        if terminal is None or settings.get("LOG_FILE"):
+            self._repeat(self._log, self._every)
+
+    def page_judged(self, item: Any, record: PageRecord) -> None:
+        """Count a page."""
+        self._pages += 1
+        self._found += record.outcome is Outcome.PAGE and record.relevance >= RELEVANT
+        self._sum += record.relevance
+        self._recent.append(record.relevance)
+
+    def spider_closed(self) -> None:
+        """Clear the line, and leave the figures in the statistics."""
+        for loop in self._loops:
+            loop.stop()
+        if self._line is not None:
+            self._line.stop()
+        stats = self.crawler.stats
+        stats.set_value("focused/job/pages", self._pages)
+        stats.set_value("focused/job/found", self._found)
+        stats.set_value("focused/job/harvest", round(self._sum / max(self._pages, 1), 4))
+        frontier = frontier_of(self.crawler)
+        if frontier is not None and frontier.parts.store is not None:
+            stats.set_value("focused/job/waiting", frontier.store.waiting)
+
+    def words(self) -> str:
+        """The state of the crawl, in one line."""
+        parts = [f"{self._pages:,} pages", self._harvest(), f"{self._pace():.1f} pages/s"]
+        frontier = frontier_of(self.crawler)
+        if frontier is not None and frontier.parts.store is not None:
+            store = frontier.store
+            parts += [
+                f"{count(store.waiting, 'link')} waiting",
+                f"{store.leased} under way",
+                count(store.hosts, "host"),
+            ]
+        lessons = self.crawler.stats.get_value("focused/lesson/count", 0)
+        return " · ".join([*parts, *([count(lessons, "lesson")] if lessons else [])])
+
+    def _harvest(self) -> str:
+        if not self._pages:
+            return "no harvest yet"
+        so_far = self._sum / self._pages
+        now = sum(self._recent) / len(self._recent) if self._recent else so_far
+        return f"harvest {now:.2f} now, {so_far:.2f} so far"
+
+    def _pace(self) -> float:
+        now = monotonic()
+        self._marks.append((now, self._pages))
+        while now - self._marks[0][0] > _PACE_OVER and len(self._marks) > 2:
+            self._marks.popleft()
+        began, pages = self._marks[0]
+        return (self._pages - pages) / max(now - began, 1e-9)
+
+    def _repeat(self, what: Any, every: float) -> None:
+        loop = create_looping_call(what)
+        loop.start(every, now=False)
+        self._loops.append(loop)
+
+    def _show(self) -> None:
+        assert self._line is not None
+        self._line.show(self.words())
+
+    def _log(self) -> None:
+        logger.info("%s", self.words())
+
+
+class LiveLine:
+    """One line at the bottom of a terminal. Log lines meant for the terminal are printed above it."""
+
+    def __init__(self, terminal: IO[str]) -> None:
+        console = Console(file=terminal, highlight=False, soft_wrap=True)
+        self._spinner = Spinner("dots", style="cyan")
+        # Refreshed by the reactor's clock: a thread would read what the crawl is just changing.
+        self._live = Live(self._spinner, console=console, auto_refresh=False, transient=True)
+        self._handlers = [(handler, handler.stream) for handler in _handlers_on_a_terminal()]
+        self._live.start()
+        for handler, stream in self._handlers:
+            handler.setStream(FileProxy(console, stream))
+        atexit.register(self.stop)
+
+    def show(self, words: str) -> None:
+        """Change the line."""
+        self._spinner.update(text=Text(words, no_wrap=True, overflow="ellipsis"))
+        self._live.refresh()
+
+    def stop(self) -> None:
+        """Take the line away; the log goes to the terminal again by itself."""
+        for handler, stream in self._handlers:
+            handler.setStream(stream)
+        self._handlers = []
+        self._live.stop()
+        atexit.unregister(self.stop)
+
+
+def terminal_for(settings: BaseSettings) -> IO[str] | None:
+    """Where a live line may stand: the terminal behind stderr, or else behind stdout if no items are written there."""
+    if _is_terminal(sys.stderr):
+        return sys.stderr
+    writes_items = any(str(uri) in {"-", "stdout:"} for uri in settings.getdict("FEEDS"))
+    return sys.stdout if _is_terminal(sys.stdout) and not writes_items else None
+
+
+def summary(stats: Mapping[str, Any]) -> str:
+    """What came of a crawl, some lines of words from its statistics; the last one says why it stopped."""
+    pages, found = stats.get("focused/job/pages", 0), stats.get("focused/job/found", 0)
+    ends = {
+        name.removeprefix("focused/outcome/"): n for name, n in stats.items() if name.startswith("focused/outcome/")
+    }
+    others = [f"{ends[name]:,} {words}" for name, words in _ENDS.items() if ends.get(name)]
+    lines = [
+        f"{count(pages, 'page')}, {found:,} relevant, harvest {stats.get('focused/job/harvest', 0.0):.3f}",
+        f"{count(stats.get('downloader/request_count', 0), 'request')}" + (f": {', '.join(others)}" if others else ""),
+    ]
+    if stats.get("focused/report/path"):
+        lines.append(f"report: {stats['focused/report/path']}")
+    return "\n".join([*lines, f"The crawl ended: {stats.get('focused/stopped_by') or stats.get('finish_reason')}"])
+
+
+_ENDS = {
+    "page": "pages",
+    "duplicate": "duplicates",
+    "redirect": "redirects",
+    "dead": "dead",
+    "denied": "denied",
+    "not_html": "not HTML",
+    "failed": "failed",
+    "other": "without a page",
+}
+
+
+def count(number: int, what: str) -> str:
+    """A number and what it counts."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def _handlers_on_a_terminal() -> list[logging.StreamHandler[Any]]:
+    streams = [handler for handler in logging.root.handlers if isinstance(handler, logging.StreamHandler)]
+    return [handler for handler in streams if _is_terminal(handler.stream)]
+
+
+def _is_terminal(stream: Any) -> bool:
+    isatty = getattr(stream, "isatty", None)
+    return bool(isatty and isatty())

@@ -1,0 +1,54 @@
+"""Writes the report when a crawl has ended, and notes with the job why it has."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+from pathlib import Path
+from typing import Self
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.utils.job import job_dir
+
+from focused.defaults import read
+from focused.frontier.starts import note_end
+from focused.frontier.store import JobRefused
+from focused.parts import parts_of
+from focused.report.html import write_report
+
+logger = logging.getLogger(__name__)
+
+IN_THE_JOB = "job"
+"""The value of ``FOCUSED_REPORT`` that stands for ``report.html`` in the JOBDIR."""
+
+
+class ReportExtension:
+    """The last thing that is done with a job. What goes wrong here is logged: the crawl itself went well."""
+
+    def __init__(self, crawler: Crawler, path: Path | None) -> None:
+        self.crawler = crawler
+        self.path = path
+        crawler.signals.connect(self.spider_closed, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        wanted, folder = read(crawler.settings, "FOCUSED_REPORT"), job_dir(crawler.settings)
+        if wanted == IN_THE_JOB:
+            return cls(crawler, Path(folder) / "report.html" if folder else None)
+        return cls(crawler, Path(wanted) if wanted else None)
+
+    def spider_closed(self) -> None:
+        """Note the end with the job; write the report."""
+        store = parts_of(self.crawler).store
+        if store is None:
+            return
+        stats = self.crawler.stats
+        try:
+            figures = {"requests": stats.get_value("downloader/request_count", 0)}
+            note_end(store.folder, str(stats.get_value("focused/stopped_by", "")), figures)
+            if self.path is not None:
+                write_report(store.folder, self.path)
+                stats.set_value("focused/report/path", str(self.path))
+        except (OSError, sqlite3.Error, JobRefused) as error:
+            logger.warning("The report could not be written (%s); `scrapy report` writes it again", error)
