@@ -15,6 +15,7 @@ from scrapy.settings import Settings
 from focused.critics.choose import choose_critic, critic_for
 from focused.critics.models import ModelRefused
 from focused.defaults import read
+from focused.extensions.progress import summary
 from focused.parts import make_prioritizer
 from focused.registry import UnknownName
 from focused.spiders.examples import Interrupted
@@ -103,6 +104,8 @@ class Command(ScrapyCrawl):
             self._end(_FAILED, f"nothing was fetched: {_why_nothing(stats.get_stats())}")
         elif self.crawler_process and self.crawler_process.bootstrap_failed:
             self.exitcode = _FAILED
+        else:
+            print(summary(stats.get_stats()), file=sys.stderr)
 
     def _end(self, code: int, words: str) -> None:
         self.exitcode = code

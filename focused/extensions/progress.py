@@ -91,6 +91,9 @@ class ProgressExtension:
         frontier = frontier_of(self.crawler)
         if frontier is not None and frontier.parts.store is not None:
             stats.set_value("focused/job/waiting", frontier.store.waiting)
+        settings = self.crawler.settings
+        stats.set_value("focused/job/folder", settings.get("JOBDIR") or "")
+        stats.set_value("focused/job/output", ", ".join(map(str, settings.getdict("FEEDS"))))
 
     def words(self) -> str:
         """The state of the crawl, in one line."""
@@ -181,11 +184,13 @@ def summary(stats: Mapping[str, Any]) -> str:
         f"{count(pages, 'page')}, {found:,} relevant, harvest {stats.get('focused/job/harvest', 0.0):.3f}",
         f"{count(stats.get('downloader/request_count', 0), 'request')}" + (f": {', '.join(others)}" if others else ""),
     ]
-    if stats.get("focused/report/path"):
-        lines.append(f"report: {stats['focused/report/path']}")
+    for what, name in _PLACES.items():
+        if stats.get(name):
+            lines.append(f"{what}: {stats[name]}")
     return "\n".join([*lines, f"The crawl ended: {stats.get('focused/stopped_by') or stats.get('finish_reason')}"])
 
 
+_PLACES = {"items": "focused/job/output", "job": "focused/job/folder", "report": "focused/report/path"}
 _ENDS = {
     "page": "pages",
     "duplicate": "duplicates",
