@@ -201,7 +201,9 @@ class Scope:
             names = ",".join(sorted(part.partition("=")[0] for part in query.split("&"))) if not many else "&"
             if self._is_over(hash((path, names)), rules.queries // 10 if many else rules.queries):
                 return ("queries",)
-        if rules.dates and _DATE.search(url) and self._is_over(hash(_DIGITS.sub("0", url)), rules.dates):
+        # A year, or a parameter: most addresses have neither, and are spared the search.
+        dated = rules.dates and (mark or "20" in path or "19" in path) and _DATE.search(url)
+        if dated and self._is_over(hash(_DIGITS.sub("0", url)), rules.dates):
             return ("dates",)
         self._links_of[host] = count + 1
         return None
