@@ -1,0 +1,61 @@
+"""The page on prioritizers: its example works, its tables are complete."""
+
+from __future__ import annotations
+
+import json
+import re
+from inspect import signature
+from pathlib import Path
+
+import numpy as np
+import pytest
+from prioritizer_cases import evidence_of, lessons_of
+
+from focused.prioritizers import PRIORITIZERS
+from focused.prioritizers.apprentice import Apprentice
+from focused.prioritizers.options import build
+
+TEXT = (Path(__file__).parent.parent.parent / "docs" / "prioritizers.md").read_text(encoding="utf-8")
+BODY = "<a href=/a>a</a><a href=/b>many words in this one</a>"
+
+
+@pytest.fixture(scope="module")
+def example():
+    code = re.search(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    names: dict[str, object] = {}
+    exec(code.group(1), names)
+    return names["LongAnchors"]
+
+
+def first_cells(title):
+    section = TEXT.split(title)[1].split("\n## ")[0]
+    return re.findall(r"^\| `([^`]+)` \|", section, re.MULTILINE)
+
+
+def test_every_prioritizer_is_listed():
+    assert first_cells("# Prioritizers: judges of links")[: len(PRIORITIZERS)] == list(PRIORITIZERS)
+
+
+def test_every_option_of_the_apprentice_is_listed_with_its_default():
+    listed = dict(re.findall(r"^\| `(\w+)` \| (\S+) \|", TEXT, re.MULTILINE))
+    parameters = {name: one.default for name, one in signature(Apprentice).parameters.items() if name != "critic"}
+    assert {name: json.loads(default.strip("`")) for name, default in listed.items()} == parameters
+
+
+def test_the_example_scores(example):
+    prioritizer = build(example, {"enough": 10})
+    assert np.allclose(prioritizer.score(evidence_of(prioritizer, BODY)), [0.1, 0.5])
+
+
+def test_the_example_learns_and_comes_back(example):
+    prioritizer = build(example, {})
+    taught = prioritizer.learn(lessons_of(evidence_of(prioritizer, BODY), [0.1, 0.9]))
+    back = build(example, {})
+    back.restore(taught.state())
+    assert back.enough == taught.enough == prioritizer.enough
+    assert prioritizer.learn(lessons_of(evidence_of(prioritizer, BODY), [0.1, 0.1])) is None
+
+
+def test_the_example_refuses_bad_options(example):
+    with pytest.raises(ValueError, match="enough=0"):
+        build(example, {"enough": 0})
