@@ -7,7 +7,6 @@ the page forbids scripts to itself.
 
 from __future__ import annotations
 
-import re
 import sqlite3
 from contextlib import closing
 from datetime import UTC, datetime
@@ -25,7 +24,7 @@ from focused.frontier.store import JobRefused, Outcome
 from focused.report.charts import bar_chart, line_chart
 from focused.report.figures import NOW, RELEVANT, Figures
 from focused.report.learned import learned_by_offset, read_model
-from focused.report.words import signed
+from focused.report.text import short, signed
 
 OUTCOMES = {
     Outcome.PAGE: "page, judged",
@@ -38,8 +37,6 @@ OUTCOMES = {
     Outcome.OTHER: "ended without a page",
 }
 _MOST_HOSTS, _MOST_CLASSES, _MOST_PAGES = 40, 15, 12
-# Invisible characters that turn the direction of text; control characters that no page may hold.
-_HIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 
 
 def write_report(job: Path, path: Path) -> None:
@@ -54,7 +51,7 @@ def write_report(job: Path, path: Path) -> None:
 def render_report(connection: sqlite3.Connection, job: Path) -> str:
     """The report of a job's records, as HTML."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(number=_number, short=_short, signed=signed, is_web=_is_web)
+    environment.filters.update(number=_number, short=short, signed=signed, is_web=_is_web)
     source = resources.files("focused.report").joinpath("templates/report.html").read_text("utf-8")
     return environment.from_string(source).render(**_content(connection, job))
 
@@ -164,11 +161,6 @@ def _outcomes(figures: Figures) -> list[dict[str, Any]]:
 
 def _number(value: float) -> str:
     return f"{value:,}"
-
-
-def _short(text: Any, most: int) -> str:
-    plain = _HIDDEN.sub("", str(text))
-    return plain if len(plain) <= most else f"{plain[: most - 1]}…"
 
 
 def _is_web(url: str) -> bool:

@@ -60,15 +60,14 @@ class AtOffset:
 def read_model(connection: sqlite3.Connection) -> Model:
     """The prioritizer that a job saved last. JobRefused if it cannot be made again, with the reason."""
     chosen = read_about(connection)["prioritizer"]
+    row = connection.execute("SELECT data, seq FROM models WHERE name = 'prioritizer'").fetchone()
     try:
         prioritizer: Prioritizer = find("prioritizer", chosen["name"], PRIORITIZERS)(**chosen["options"])
+        if row is not None:
+            prioritizer.restore(load_arrays(row[0]))
     except (UnknownName, TypeError, ValueError) as error:
         raise JobRefused(f"the prioritizer of this job, {chosen['name']!r}, cannot be made again: {error}") from error
-    row = connection.execute("SELECT data, seq FROM models WHERE name = 'prioritizer'").fetchone()
-    if row is None:
-        return Model(prioritizer, 0)
-    prioritizer.restore(load_arrays(row[0]))
-    return Model(prioritizer, int(row[1]))
+    return Model(prioritizer, 0 if row is None else int(row[1]))
 
 
 def learned_by_offset(connection: sqlite3.Connection, prioritizer: Prioritizer, most: int = 8) -> list[AtOffset]:

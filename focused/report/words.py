@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from focused.pages.evidence import mix
 from focused.pages.tokens import Ids
+from focused.report.text import signed
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +67,6 @@ def in_order(ids: Ids, traced: dict[int, list[Feature]]) -> list[Feature | None]
         if len(candidates) == 1:
             at = candidates[0].offset
     return features
-
-
-def signed(offset: int) -> str:
-    """An offset as the paper writes it: −2, 0, +3."""
-    return f"\u2212{-offset}" if offset < 0 else f"+{offset}" if offset else "0"
 
 
 def _is_in(values: Ids, wanted: Ids) -> NDArray[np.bool_]:

@@ -1,0 +1,54 @@
+"""``scrapy why URL --job JOBDIR``: why a page was fetched when it was, or why it was not."""
+
+from __future__ import annotations
+
+import argparse
+import sqlite3
+import sys
+from contextlib import closing
+from pathlib import Path
+from typing import Any, ClassVar
+
+from scrapy.commands import ScrapyCommand
+from scrapy.exceptions import UsageError
+
+from focused.frontier.records import read_records
+from focused.frontier.store import JobRefused
+from focused.report.why import UnknownLink, tell_why
+
+
+class Command(ScrapyCommand):
+    """Tell the story of addresses in a job, which may be under way."""
+
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+
+    def syntax(self) -> str:
+        return "[options] --job JOBDIR URL ..."
+
+    def short_desc(self) -> str:
+        return "Tell why a page was fetched when it was: its links, the words around them, what spoke for and against"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--job", type=Path, metavar="JOBDIR", help="the job (default: the setting JOBDIR)")
+        parser.add_argument("--links", type=int, default=10, help="how many links to it are shown (default: 10)")
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        assert self.settings is not None
+        job = opts.job or self.settings.get("JOBDIR")
+        if not args or not job:
+            raise UsageError("name an address and a job: scrapy why URL --job JOBDIR")
+        try:
+            with closing(read_records(job)) as connection:
+                for url in args:
+                    self._tell(connection, url, opts.links)
+        except (JobRefused, sqlite3.Error) as error:
+            raise UsageError(str(error), print_help=False) from error
+
+    def _tell(self, connection: sqlite3.Connection, url: str, most: int) -> None:
+        try:
+            print("\n".join(tell_why(connection, url, most=most)))
+        except UnknownLink as error:
+            print(error.args[0], file=sys.stderr)
+            self.exitcode = 1

@@ -1,0 +1,78 @@
+"""The evidence and the lessons of a job, read from its records: what somebody else could learn from it.
+
+A crawl of its own reads them while it runs (`focused.frontier.store_sqlite`); this is for those who come later, and
+changes nothing.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from focused.bounded import Bounded
+from focused.frontier.records import in_chunks
+from focused.frontier.store import Outcome
+from focused.pages.evidence import Evidence
+from focused.prioritizers.base import Lessons
+
+_BLOCKS_KEPT = 512
+
+
+class EvidenceReader:
+    """Evidence of links, out of the blocks in which that of a whole page lies together."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+        self._blocks: Bounded[int, Evidence] = Bounded(_BLOCKS_KEPT)
+
+    def of(self, links: Sequence[int]) -> Evidence | None:
+        """All kept evidence of some links, in the order in which it was seen."""
+        rows: dict[int, list[int]] = {}
+        for chunk in in_chunks(links):
+            marks = ",".join("?" * len(chunk))
+            query = f"SELECT block, row FROM evidence WHERE link IN ({marks}) ORDER BY block, row"  # noqa: S608
+            for block, row in self._connection.execute(query, chunk):
+                rows.setdefault(block, []).append(row)
+        if not rows:
+            return None
+        return Evidence.concat([self._block(block).take(rows[block]) for block in sorted(rows)])
+
+    def _block(self, number: int) -> Evidence:
+        block = self._blocks.get(number)
+        if block is None:
+            (data,) = self._connection.execute("SELECT data FROM blocks WHERE id = ?", (number,)).fetchone()
+            block = self._blocks[number] = Evidence.from_bytes(data)
+        return block
+
+
+def leading_to(connection: sqlite3.Connection, link: int) -> list[int]:
+    """A link and all those that redirect to it, in one step or in several."""
+    query = (
+        "WITH RECURSIVE leading(id) AS (SELECT ? UNION SELECT links.id FROM links JOIN leading ON target = leading.id) "
+        "SELECT id FROM leading"
+    )
+    return [row[0] for row in connection.execute(query, (link,))]
+
+
+def read_lessons(connection: sqlite3.Connection) -> Iterator[Lessons]:
+    """The lessons of each page of a job, in the order in which the pages were judged."""
+    evidence = EvidenceReader(connection)
+    pages = connection.execute("SELECT link, relevance, outcome FROM pages ORDER BY seq").fetchall()
+    relevance = {link: value for link, value, _ in pages}
+    for link, value, outcome in pages:
+        rows = evidence.of(leading_to(connection, link))
+        if rows is not None:
+            yield _lessons(rows, value if outcome == Outcome.PAGE else 0.0, relevance)
+
+
+def _lessons(evidence: Evidence, relevance: float, known: dict[int, float]) -> Lessons:
+    n = len(evidence)
+    return Lessons(
+        evidence,
+        np.full(n, relevance, np.float32),
+        np.array([known.get(source, 0.0) for source in evidence.source.tolist()], np.float32),
+        np.full(n, 1 / n, np.float32),
+        np.ones(n, np.bool_),
+    )
