@@ -190,9 +190,7 @@ class SqliteStore(FrontierStore):
         for link in dict.fromkeys(links[full & (table.state[links] == State.WAITING)].tolist()):
             self._evict(link)
         table.version[links] = self._version
-        for link in dict.fromkeys(links[table.state[links] == State.WAITING].tolist()):
-            if link in self._order:
-                self._wait(link)
+        self._wait_all(np.unique(links[table.state[links] == State.WAITING]))
 
     def lease(self, now: float, gate: Gate) -> Lease | None:
         for attempt in range(_MOST_PUT_BACK + 1):
@@ -468,11 +466,17 @@ class SqliteStore(FrontierStore):
         return number
 
     def _rank(self, link: int) -> float:
-        score = self._table.combined(np.array([link]), self._prioritizer.combine, self._most_pieces)[0]
-        return float(score) + self._bases.get(link, 0.0)
+        score = self._table.combined_one(link, self._prioritizer.combine, self._most_pieces)
+        return score + self._bases.get(link, 0.0)
 
     def _wait(self, link: int) -> None:
         self._order.put(link, int(self._table.host[link]), self._rank(link))
+
+    def _wait_all(self, links: NDArray[np.int64]) -> None:
+        scores = self._table.combined(links, self._prioritizer.combine, self._most_pieces).tolist()
+        hosts = self._table.host[links].tolist()
+        for link, host, score in zip(links.tolist(), hosts, scores, strict=True):
+            self._order.put(link, host, score + self._bases.get(link, 0.0))
 
     def _is_outdated(self, link: int) -> bool:
         return bool(self._table.pieces[link]) and self._table.version[link] != self._version

@@ -57,6 +57,11 @@ class LinkTable:
         kept = np.clip(self.pieces[links], 1, most).astype(np.float32)
         return total / kept
 
+    def combined_one(self, link: int, how: str, most: int) -> float:
+        """The same for one link."""
+        total = float(self.total[link])
+        return total / min(max(int(self.pieces[link]), 1), most) if how == "mean" else total
+
     def merge(self, links: NDArray[np.int64], scores: NDArray[np.float32], how: str) -> None:
         """Take in new pieces of evidence, several of one link too."""
         if how == "mean":
