@@ -51,13 +51,12 @@ DEFAULTS: dict[str, Any] = {
     # A page that was leased this often and never finished is given up.
     "FOCUSED_LEASES": 3,
     # Which links may enter the frontier, beside what a topic and the command line say: hosts (each with its
-    # subdomains) and regular expressions; the greatest depth (seeds have 0), and pages taken from one host. 0 = any.
+    # subdomains) and regular expressions; the greatest depth (seeds have 0). 0 = any.
     "FOCUSED_SCOPE_ALLOWED_HOSTS": [],
     "FOCUSED_SCOPE_DENIED_HOSTS": [],
     "FOCUSED_SCOPE_ALLOW": [],
     "FOCUSED_SCOPE_DENY": [],
     "FOCUSED_SCOPE_DEPTH": 0,
-    "FOCUSED_SCOPE_PER_HOST": 0,
     # Traps; 0 = no limit. Characters of an address, segments of its path, a run of segments that stands so often in
     # a row, parameters of its query.
     "FOCUSED_TRAP_LENGTH": 1_000,
@@ -77,7 +76,7 @@ DEFAULTS: dict[str, Any] = {
     # again (the first is a minute); after how many times its host is refused; hosts whose rules are remembered.
     "FOCUSED_ROBOTS_AGE": 86_400.0,
     "FOCUSED_ROBOTS_RETRY": 3_600.0,
-    "FOCUSED_ROBOTS_TRIES": 5,
+    "FOCUSED_ROBOTS_TRIES": 4,
     "FOCUSED_ROBOTS_HOSTS": 10_000,
     # Crawl-delay is honoured up to so many seconds.
     "FOCUSED_CRAWL_DELAY_MAX": 60.0,

@@ -141,7 +141,7 @@ def test_only_bodies_that_can_hurt_are_looked_at():
 
 @pytest.mark.parametrize("body", [
     b"%PDF-1.4 ...", b"\x89PNG\r\n\x1a\n", b"GIF89a", b"\xff\xd8\xff\xe0", b"PK\x03\x04", b"\x1f\x8b\x08",
-    b"\x00\x01\x02" * 99, b"\xd0\xcf\x11\xe0\xa1\xb1",
+    b"\x00\x01\x02" * 99, b"\xd0\xcf\x11\xe0\xa1\xb1", bytes(range(256)) * 5,
 ])  # fmt: skip
 def test_what_is_binary(body):
     assert guard.looks_binary(body)
@@ -149,7 +149,8 @@ def test_what_is_binary(body):
 
 @pytest.mark.parametrize("body", [
     b"", b"<html>", b"words", "<html>größe</html>".encode("utf-16"), "<html>x</html>".encode("utf-16-le"),
-    "<p>мир</p>".encode("cp1251"), b"<html>one \x00 zero" + b"x" * 100, b"MZ <html><p>initials</p>",
+    "<p>мир</p>".encode("cp1251"), "<p>日本語</p>".encode("iso2022_jp") * 50,
+    "<p>日本語</p>".encode("shift_jis") * 50, b"<html>one \x00 zero" + b"x" * 100, b"MZ <html><p>initials</p>",
 ])  # fmt: skip
 def test_what_is_not_binary(body):
     assert not guard.looks_binary(body)
