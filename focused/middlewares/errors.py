@@ -39,10 +39,6 @@ class InnerAddress(Refused):
     """The address is of an inner network, and not among those that are allowed."""
 
 
-class HostFull(Refused):
-    """As many pages have come from the host as the user wants."""
-
-
 class HostClosed(Refused):
     """The host does not want us for now: it asks to wait longer than we do, or again and again."""
 

@@ -157,7 +157,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
     def _fail(self, rules: Rules, seconds: float | None = None) -> None:
         rules.failures += 1
         rules.parser = None
-        wait = min(_FIRST_WAIT * 4.0 ** min(rules.failures - 1, 30), self._longest_wait)
+        wait = min(_FIRST_WAIT * 2.0 ** min(rules.failures - 1, 30), self._longest_wait)
         rules.until = self._clock() + (wait if seconds is None else seconds)
 
     def _put_off(self, rules: Rules, request: Request) -> None:

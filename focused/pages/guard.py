@@ -56,6 +56,8 @@ _MAGIC = (
     *(b"%PDF-", b"%!PS", b"{\\rtf", b"\xd0\xcf\x11\xe0", b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"Rar!", b"7z\xbc\xaf"),
     *(b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"\x00\x00\x01\x00", b"RIFF", b"OggS", b"ID3", b"MZ", b"\x7fELF"),
 )
+# What no text has, in any encoding but UTF-16: not tabs and line ends, not the shifts of ISO-2022.
+_CONTROLS = bytes(set(range(0x20)) - set(b"\t\n\v\f\r\x0e\x0f\x1b"))
 _BYTE_ORDER_MARKS = (b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf", b"\x00\x00\xfe\xff")
 _MARKUP = re.compile(rb"<(?:!doctype\s+html|html|head|body|title|meta|table|div|h[1-6]|p|a|frameset)\b", re.IGNORECASE)
 
@@ -65,11 +67,10 @@ def looks_binary(body: bytes) -> bool:
     start = body[:1024]
     if start.startswith(_MAGIC):
         return not _MARKUP.search(start)
-    zeros = start.count(0)
-    if not zeros or start.startswith(_BYTE_ORDER_MARKS):
+    controls = len(start) - len(start.translate(None, _CONTROLS))
+    if controls <= 4 or controls * 30 <= len(start) or start.startswith(_BYTE_ORDER_MARKS):
         return False
-    # UTF-16 without a mark has a zero in every other place; anything else has none, or it is no text.
-    return zeros * 10 > len(start) and not _looks_like_utf16(start)
+    return not _looks_like_utf16(start)
 
 
 def looks_like_html(body: bytes) -> bool:

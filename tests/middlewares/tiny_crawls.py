@@ -21,6 +21,8 @@ from scrapy.settings import Settings
 from scrapy.utils.log import configure_logging
 from scrapy.utils.reactor import install_reactor
 
+from focused.middlewares.body import safe_root
+
 SETTINGS = {
     "TELNETCONSOLE_ENABLED": False,
     "REMOTE_CONTROL_ENABLED": False,
@@ -31,7 +33,6 @@ SETTINGS = {
     "FOCUSED_INNER_ALLOWED": ["127.0.0.1"],
     "DOWNLOADER_MIDDLEWARES": {
         "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
-        "focused.middlewares.per_host.PerHostMiddleware": 90,
         "focused.middlewares.robots.RobotsMiddleware": 100,
         "focused.middlewares.html_only.HtmlOnlyMiddleware": 540,
         "focused.middlewares.backoff.BackoffMiddleware": 560,
@@ -61,6 +62,8 @@ class TinySpider(Spider):
 
     async def parse(self, response):
         end = {"url": response.request.url, "status": response.status, "bytes": len(response.body), "at": monotonic()}
+        root, left_out = await safe_root(response)
+        end |= {"links": len(root.findall(".//a")), "css_links": len(response.css("a")), "left_out": left_out}
         self.ends.append({**end, "kind": type(response).__name__, "text": response.text[:200]})
 
     def failed(self, failure):

@@ -1,0 +1,53 @@
+"""Trees of responses, small and large, harmless and not."""
+
+import asyncio
+
+import pytest
+from scrapy.http import HtmlResponse
+
+from focused.middlewares.body import safe_root, safe_root_now
+
+HTML = {"Content-Type": "text/html"}
+BOMB = b"<p " + b" ".join(b"a%d=1" % i for i in range(20_000)) + b">x</p><a href=/1>one</a>"
+DEEP = b"<div>" * 3_000 + b"<a href=/1>one</a>" + b"</div>" * 3_000 + b"<a href=/2>two</a>"
+
+
+def response(body, encoding="utf-8"):
+    return HtmlResponse("http://example.com/x", body=body, encoding=encoding)
+
+
+def test_the_tree_of_a_small_page_is_that_of_its_selector():
+    page = response(b"<a href=/1>one</a>")
+    root, left_out = safe_root_now(page)
+    assert root is page.selector.root
+    assert left_out == {}
+
+
+@pytest.mark.parametrize(("body", "what", "links"), [(BOMB, "attributes", 1), (DEEP, "nesting", 2)])
+def test_a_guarded_page_is_the_same_for_callbacks(body, what, links):
+    page = response(body)
+    root, left_out = safe_root_now(page)
+    assert left_out[what] > 0
+    assert page.selector.root is root
+    assert len(page.css("a::attr(href)").getall()) == links
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1", "utf-8"])
+def test_large_pages_are_read_in_their_encoding(encoding):
+    body = ("<p>größe</p>" * 9_000).encode(encoding)
+    root, _ = safe_root_now(response(body, encoding))
+    assert root.findtext(".//p") == "größe"
+
+
+def test_small_bodies_need_no_thread():
+    root, _ = asyncio.run(safe_root(response(DEEP)))
+    assert len(root.findall(".//a")) == 2
+
+
+def test_large_bodies_are_parsed_in_a_thread(server, crawl):
+    server.answers["/bomb"] = (200, HTML, BOMB)
+    server.answers["/deep"] = (200, HTML, DEEP + b"<p>words</p>" * 9_000)
+    server.answers["/long"] = (200, HTML, b"<a href=/1>one</a>" * 9_000)
+    done = crawl(f"{server.root}/bomb", f"{server.root}/deep", f"{server.root}/long", one_by_one=True)
+    assert [(end["links"], end["css_links"]) for end in done.ends] == [(1, 1), (2, 2), (9_000, 9_000)]
+    assert [list(end["left_out"]) for end in done.ends] == [["attributes"], ["nesting"], []]
