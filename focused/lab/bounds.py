@@ -107,6 +107,8 @@ class _Walker:
 
     def _ask(self, address: int) -> None:
         page = int(self.graph.leads_to[address])
+        if address in self.fetched:
+            return  # a redirect led there meanwhile
         self.asked += 1
         if page < 0 or page in self.fetched:
             return

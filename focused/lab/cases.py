@@ -64,6 +64,7 @@ class Case:
         file = self.folder / f"{name}.toml"
         keys: dict[str, Any] = {"name": self.topic.name, "description": self.topic.description}
         keys |= {"keywords": self.topic.keywords, "focus": self.topic.focus, "seeds": self.starts[start]}
+        keys["allowed_hosts"] = self.topic.allowed_hosts
         if self.examples:
             keys["examples"] = self.table.name
         keys |= {"critic": self.topic.critic, "prioritizer": prioritizer, "settings": self.topic.settings}
@@ -87,16 +88,20 @@ class Preparer:
         return self._case(topic, lab, examples, seeds)
 
     def from_topic(self, topic: Topic) -> Case:
-        """A topic as users write them: targets are the pages with its labels, starts are its seeds."""
+        """A topic as users write them: starts are its seeds, targets the pages with a label in its focus.
+
+        Without a focus (a topic of words has none) the label is the topic's name.
+        """
         examples = read_examples(topic.examples) if topic.examples else {}
-        targets = with_label(self.labels, topic.focus)
-        lab = LabTopic(name=topic.name, focus=topic.focus, target_urls=targets, hosts=topic.allowed_hosts)
+        focus = topic.focus or [topic.name]
+        targets = with_label(self.labels, focus)
+        lab = LabTopic(name=topic.name, focus=focus, target_urls=targets)
         return self._case(topic, lab, examples, [topic.seeds])
 
     def _case(self, topic: Topic, lab: LabTopic, examples: dict[str, str], seeds: Sequence[Sequence[str]]) -> Case:
         case = Case(
             name=lab.name,
-            ground=self._ground(lab, examples),
+            ground=self._ground(lab, examples, topic.allowed_hosts),
             starts=[list(start) for start in seeds],
             topic=topic,
             folder=self.folder / slug(topic),
@@ -109,11 +114,18 @@ class Preparer:
         case.ignored.write_text("\n".join([*examples, ""]), "utf-8")
         return case
 
-    def _ground(self, lab: LabTopic, examples: dict[str, str]) -> Ground:
+    def _ground(self, lab: LabTopic, examples: dict[str, str], allowed: Sequence[str]) -> Ground:
         counts = ~self._mask(examples)
         wanted = [url for url, name in examples.items() if in_focus(name, lab.focus)]
         labelled = self._mask([*lab.target_urls, *wanted, *with_label(self.labels, lab.focus)])
-        inside = np.array([not lab.hosts or host in lab.hosts for host in self.graph.hosts])
+        # A lab's hosts are exact, with their ports; those that a topic allows bring their subdomains.
+        ends = tuple(f".{host}" for host in allowed) or ("",)
+        inside = np.array(
+            [
+                (not lab.hosts or host in lab.hosts) and f".{host.partition(':')[0]}".endswith(ends)
+                for host in self.graph.hosts
+            ]
+        )
         return Ground(self.graph, self._mask(lab.target_urls) & counts, labelled, counts, inside)
 
     def _mask(self, urls: Iterable[str]) -> NDArray[np.bool_]:

@@ -289,6 +289,10 @@ def _settings(plan: Plan, case: Case, models: Path) -> dict[str, Any]:
         "CONCURRENT_REQUESTS_PER_DOMAIN": str(plan.concurrency),
         "EXTENSIONS": {"focused.lab.extension.LabExtension": 0},
     }
+    if plan.concurrency == 1:
+        # One page at a time in earnest: the next is asked for when callback and pipelines of the last are through.
+        # Otherwise a crawl of several hosts depends on how fast the machine is.
+        settings["SCRAPER_SLOT_MAX_ACTIVE_SIZE"] = "1"
     if plan.critic and case.critic:
         settings["FOCUSED_CRITIC"] = plan.critic
     if case.hosts:

@@ -1,0 +1,138 @@
+"""Topics made ready: files that the crawler takes, starts that can be drawn again, examples held out."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from focused.lab.bounds import Ground
+from focused.lab.cases import Preparer, draw_starts, judge_all
+from focused.lab.entrants import parse_entrant
+from focused.lab.graph import build_graph
+from focused.lab.topics import LabTopic, read_examples, read_labels, read_topics, with_label
+from focused.replay.log import FetchLog
+from focused.replay.web import Web
+from focused.topics.topic import Topic, load_topic
+
+
+@pytest.fixture(scope="module")
+def preparer(small_web, tmp_path_factory):
+    web, folder = Web.open(small_web.warc), tmp_path_factory.mktemp("cases")
+    return Preparer(web, build_graph(web), folder / "topics", folder / "models")
+
+
+@pytest.fixture
+def case(preparer, small_web):
+    lab = read_topics(small_web.topics)["stars"]
+    return preparer.from_table(lab, read_examples(small_web.examples), [lab.seeds_on, lab.seeds_root])
+
+
+def test_targets_and_examples_are_apart(case, small_web):
+    assert case.wanted == len(small_web.targets)
+    assert case.examples == len(small_web.taught)
+    assert not (case.ground.targets & ~case.ground.counts).any()
+    assert (case.ground.labelled & ~case.ground.counts).sum() == len(set(small_web.taught) & set(small_web.on_topic))
+
+
+def test_hosts_that_a_topic_allows_bring_their_subdomains(preparer):
+    topic = Topic(name="stars", allowed_hosts=["example"], seeds=["http://one.example/"])
+    assert preparer.from_topic(topic).ground.inside.all()
+    topic.allowed_hosts = ["one.example"]
+    inside = preparer.from_topic(topic).ground.inside
+    assert {host for host, is_in in zip(preparer.graph.hosts, inside, strict=True) if is_in} == {"one.example"}
+
+
+def test_an_example_is_no_target_even_if_the_topics_file_says_so(preparer, small_web):
+    lab = LabTopic(name="all", focus=["stars"], target_urls=small_web.targets)
+    examples = dict.fromkeys(small_web.targets[:3], "stars")
+    assert preparer.from_table(lab, examples, []).wanted == len(small_web.targets) - 3
+
+
+def test_a_topic_file_is_one_that_the_crawler_takes(case):
+    file = case.write_topic(1, {"name": "apprentice", "d_max": 3, "offsets": False}, 'a "name"')
+    topic = load_topic(str(file))
+    assert (topic.name, topic.focus, topic.seeds) == ("stars", ["stars"], case.starts[1])
+    assert topic.prioritizer == {"name": "apprentice", "d_max": 3, "offsets": False}
+    assert topic.examples == str(case.table)
+
+
+def test_teaching_is_logged_apart_and_makes_a_critic(preparer, case, small_web):
+    log = FetchLog()
+    preparer.teach(case, "logistic", log)
+    assert len(log.fetches) == case.examples
+    assert {fetch.status for fetch in log.fetches} == {200}
+    [relevance] = judge_all(preparer.web, [case.critic])
+    on, off = relevance[case.ground.targets], relevance[preparer.web.find(small_web_off(small_web))]
+    assert on.min() > off
+
+
+def small_web_off(small_web):
+    return next(url for url in small_web.pages if url.endswith("/page/3.html"))
+
+
+def test_starts_are_those_of_the_file_unless_some_are_drawn(case, small_web):
+    lab = read_topics(small_web.topics)["stars"]
+    assert draw_starts(lab, "on", case.ground, 0) == [lab.seeds_on]
+    assert draw_starts(lab, "root", case.ground, 5) == [lab.seeds_root]
+
+
+def test_drawn_starts_are_targets_and_the_same_each_time(case, small_web):
+    lab = read_topics(small_web.topics)["stars"]
+    drawn = draw_starts(lab, "on", case.ground, 4)
+    assert drawn == draw_starts(lab, "on", case.ground, 4)
+    assert drawn[:2] == draw_starts(lab, "on", case.ground, 2)
+    assert len({tuple(start) for start in drawn}) == 4
+    assert {len(start) for start in drawn} == {2}
+    assert {url for start in drawn for url in start} <= set(small_web.targets)
+
+
+def test_far_starts_are_two_clicks_away_and_can_get_there(preparer):
+    # 0 → 1 → 2*; 3 has no way there; 4 is an example, 5 is not inside.
+    graph = preparer.graph.__class__(
+        [f"http://{host}/{i}" for i, host in enumerate("aaaaab")],
+        np.arange(6),
+        np.array([0, 1, 2, 2, 2, 3, 4]),
+        np.array([1, 2, 1, 1]),
+    )
+    counts, targets = np.array([1, 1, 1, 1, 0, 1], bool), np.array([0, 0, 1, 0, 0, 0], bool)
+    ground = Ground(graph, targets, targets, counts, np.array([1, 1, 1, 1, 1, 0], bool))
+    lab = LabTopic(name="x", focus=["x"], target_urls=[], seeds_far=["http://a/0"])
+    assert draw_starts(lab, "far", ground, 3) == [["http://a/0"]] * 3
+
+
+def test_a_kind_of_start_that_is_not_there_is_refused_with_those_that_are(case, small_web):
+    lab = read_topics(small_web.topics)["stars"]
+    with pytest.raises(ValueError, match="no seeds of kind 'far'; it has on, root"):
+        draw_starts(lab, "far", case.ground, 0)
+
+
+def test_examples_are_held_out_by_a_column(small_web):
+    everything = read_examples(small_web.examples)
+    west = read_examples(small_web.examples, without=("side", "east"))
+    assert 0 < len(west) < len(everything)
+    with pytest.raises(ValueError, match="no column 'university'"):
+        read_examples(small_web.examples, without=("university", "cornell"))
+
+
+def test_labels_in_the_focus_are_found(small_web):
+    labels = read_labels(small_web.labels)
+    assert len(with_label(labels, ["stars"])) == len(small_web.on_topic)
+    assert not with_label(labels, ["star"])
+
+
+def test_a_topics_file_that_is_none_is_refused_by_name(tmp_path):
+    path = tmp_path / "x.topics.json"
+    path.write_text(json.dumps({"a": {"focus": "not a list", "target_urls": []}}))
+    with pytest.raises(ValueError, match=r"x\.topics\.json.*focus"):
+        read_topics(path)
+
+
+def test_entrants_carry_options():
+    entrant = parse_entrant("apprentice:learner=naive-bayes:d_max=3:offsets=false")
+    assert entrant.table() == {"name": "apprentice", "learner": "naive-bayes", "d_max": 3, "offsets": False}
+    assert parse_entrant("offline:d_max=2").table() == {"name": "apprentice", "d_max": 2}
+    assert [parse_entrant(name).studies for name in ("offline", "warm", "best-first")] == [True, True, False]
+    with pytest.raises(ValueError, match="name:option=value"):
+        parse_entrant("apprentice:quick")

@@ -1,0 +1,189 @@
+"""Whole comparisons of a small web: real crawls and fast ones, counted at the server."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from focused.lab.compare import Comparison, Plan
+from focused.lab.jobs import FETCHES
+from focused.lab.present import tables, write_page
+from focused.replay.log import read_log
+
+ROOT = Path(__file__).parents[2]
+PAGES = 60
+
+
+def plan(small_web, out, **changes):
+    values = {
+        "topics": ["stars"],
+        "web": [str(small_web.warc)],
+        "prioritizers": ["best-first", "apprentice"],
+        "pages": PAGES,
+        "out": str(out),
+        "topics_file": str(small_web.topics),
+        "examples": str(small_web.examples),
+        "labels": str(small_web.labels),
+        "start": "root",
+        "budgets": (20, 50),
+        "workers": 2,
+    }
+    return Plan(**(values | changes))
+
+
+def compare(small_web, out, **changes):
+    return Comparison(plan(small_web, out, **changes), lambda words: None).run()
+
+
+@pytest.fixture(scope="module")
+def real(small_web, tmp_path_factory):
+    out = tmp_path_factory.mktemp("real")
+    return compare(small_web, out), out
+
+
+@pytest.fixture(scope="module")
+def fast(small_web, tmp_path_factory):
+    out = tmp_path_factory.mktemp("fast")
+    return compare(small_web, out, fast=True), out
+
+
+def fetched(out, crawl):
+    return [(fetch.status, fetch.url) for fetch in read_log(out / "crawls" / "stars" / crawl / FETCHES)]
+
+
+@pytest.mark.parametrize("crawl", ["best-first-0", "apprentice-0"])
+def test_a_fast_crawl_fetches_the_same_pages_in_the_same_order_as_a_real_one(real, fast, crawl):
+    assert fetched(real[1], crawl) == fetched(fast[1], crawl)
+    assert len(fetched(real[1], crawl)) > PAGES
+
+
+def test_real_and_fast_give_the_same_figures(real, fast):
+    for one, other in zip(real[0].runs, fast[0].runs, strict=True):
+        assert (one.topic, one.row, one.figures, one.share) == (other.topic, other.row, other.figures, other.share)
+
+
+def test_figures_agree_with_the_log(fast, small_web):
+    results, out = fast
+    log = fetched(out, "best-first-0")
+    run = next(run for run in results.runs if run.row == "best-first")
+    counted = [url.replace("https:", "http:") for status, url in log if status == 200 and "robots" not in url]
+    ignored = {url for url in small_web.pages if url in (out / "topics/stars/ignored.txt").read_text().split()}
+    counted = [url for url in counted if url not in ignored][:PAGES]
+    assert run.figures.pages == len(counted) == PAGES
+    assert run.figures.found[50] == len(set(counted[:50]) & set(small_web.targets))
+    assert run.stopped_by
+    assert run.cpu_ms > 0
+
+
+def test_shares_are_of_the_bound(fast):
+    runs = {run.row: run for run in fast[0].runs}
+    assert set(runs) == {"best-first", "apprentice", "foresight", "oracle", "near-bound", "bound"}
+    assert runs["bound"].share == 1.0
+    for run in runs.values():
+        assert 0 < run.share <= 1
+    assert runs["best-first"].loss_ratio == 1.0
+
+
+def test_everything_is_written_down(fast):
+    results, out = fast
+    written = json.loads((out / "results.json").read_text())
+    assert written["plan"]["pages"] == PAGES
+    assert written["versions"]["scrapy"]
+    assert len(written["runs"]) == len(results.runs)
+    page = write_page(results, out).read_text()
+    assert page.count("<svg") == 1
+    assert "apprentice" in page
+    assert "<svg" in (out / "stars.svg").read_text()
+    assert len(read_log(out / "teaching.tsv")) == results.examples["stars"]
+
+
+def test_several_starts_give_mean_and_spread(small_web, tmp_path):
+    results = compare(
+        small_web, tmp_path, prioritizers=["best-first"], start="on", starts=2, fast=True, limits=("bound",)
+    )
+    assert [len(start) for start in results.starts["stars"]] == [2, 2]
+    [(_, rows)] = tables(results)
+    assert [row[0] for row in rows] == ["best-first", "bound"]
+    assert all("±" in row[1] for row in rows)
+
+
+def test_the_apprentice_can_be_trained_offline(small_web, tmp_path):
+    results = compare(small_web, tmp_path, prioritizers=["offline:d_max=3"], fast=True, limits=())
+    [run] = results.runs
+    assert run.row == "offline:d_max=3"
+    assert run.figures.pages == PAGES
+    assert len(fetched(tmp_path, "offline_d_max_3-0-notes")) > PAGES
+
+
+def test_held_out_examples_teach_nothing(small_web, tmp_path):
+    results = compare(
+        small_web, tmp_path, topics=["stars@east"], hold_out="side", prioritizers=["best-first"], fast=True, limits=()
+    )
+    assert results.examples["stars@east"] == sum(number % 2 == 0 for number in small_web.taught)
+
+
+def test_hosts_are_stayed_inside(small_web, tmp_path):
+    topics = json.loads(small_web.topics.read_text())
+    topics["stars"]["hosts"] = ["one.example"]
+    path = tmp_path / "inside.topics.json"
+    path.write_text(json.dumps(topics))
+    compare(small_web, tmp_path, topics_file=str(path), prioritizers=["best-first"], fast=True, limits=("bound",))
+    hosts = {url.split("/")[2] for _, url in fetched(tmp_path, "best-first-0")}
+    assert hosts == {"one.example"}
+
+
+def test_a_topic_as_users_write_it_takes_its_targets_from_the_labels(small_web, tmp_path):
+    topic = tmp_path / "mine.toml"
+    words = 'keywords = ["telescope", "galaxy", "nebula"]'
+    topic.write_text(f'name = "stars"\n{words}\nseeds = ["http://one.example/"]\n')
+    results = compare(
+        small_web,
+        tmp_path,
+        topics=[str(topic)],
+        topics_file="",
+        prioritizers=["best-first"],
+        fast=True,
+        limits=("bound",),
+    )
+    assert results.targets == {"stars": len(small_web.on_topic)}
+    assert results.runs[0].figures.found[50] > 0
+
+
+def scrapy(*arguments):
+    environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "focused.settings", "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "scrapy", "compare", *map(str, arguments)]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_command_prints_a_table(small_web, tmp_path):
+    run = scrapy(
+        *("all", "--web", small_web.warc, "--topics-file", small_web.topics, "--examples", small_web.examples),
+        *("--prioritizers", "best-first", "--pages", 20, "--budgets", "10,20", "--out", tmp_path, "--start", "root"),
+        *("--fast", "--limits", "bound"),
+    )
+    assert run.returncode == 0, run.stderr
+    assert "mean of 2 topics" in run.stdout
+    assert "compare.html" in run.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "name topics, and a recorded web"),
+        (["nothing", "--topics-file", "TOPICS"], "no topic 'nothing'; there are stars"),
+        (["stars", "--topics-file", "TOPICS", "--limits", "guess"], "'guess' is not known"),
+        (["stars", "--topics-file", "TOPICS", "--start", "far"], "no seeds of kind 'far'"),
+        (["stars", "--topics-file", "TOPICS", "--examples", "EXAMPLES", "--hold-out", "side"], "say side="),
+    ],
+)
+def test_bad_input_is_told(small_web, tmp_path, arguments, words):
+    files = {"TOPICS": small_web.topics, "EXAMPLES": small_web.examples}
+    web = ["--web", small_web.warc, "--out", tmp_path] if arguments else []
+    run = scrapy(*(files.get(argument, argument) for argument in arguments), *web)
+    assert run.returncode != 0
+    assert words in " ".join(run.stderr.split()) + " ".join(run.stdout.split())
