@@ -1,0 +1,44 @@
+"""Best-first with an apprentice looking over its shoulder: the first half of §3.5 of the paper.
+
+The crawl is best-first's, link for link. But the evidence that is kept is what an apprentice would see, so that one can
+be trained offline on the lessons of the crawl and lead a second one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.critics.base import Critic
+from focused.pages.evidence import Evidence
+from focused.prioritizers.apprentice import Apprentice
+from focused.prioritizers.base import Prioritizer
+
+if TYPE_CHECKING:
+    from focused.critics.base import Verdict
+    from focused.pages.page import Links, Page
+
+
+class BestFirstObserved(Prioritizer):
+    """Scores links by R(*u*); keeps an apprentice's evidence. ``options`` are the apprentice's."""
+
+    name = "best-first-observed"
+    # R(u) as it is: the apprentice's own number is cut off at both ends, and would make other ties.
+    dense = (*Apprentice.dense, "R(u)")
+
+    def __init__(self, *, critic: Critic | None = None, combine: str = "first", seed: int = 0, **options: Any) -> None:
+        super().__init__(critic=critic, combine=combine, seed=seed)
+        self.apprentice = Apprentice(critic=critic, seed=seed, **options)
+        self.sees_fetched = self.apprentice.sees_fetched
+
+    def evidence(self, page: Page, verdict: Verdict, links: Links, **known: Any) -> Evidence:
+        """The apprentice's evidence, and R(*u*)."""
+        seen = self.apprentice.evidence(page, verdict, links, **known)
+        seen.dense = np.column_stack([seen.dense, np.full(len(links), verdict.relevance, np.float32)])
+        return seen
+
+    def score(self, evidence: Evidence) -> NDArray[np.float32]:
+        """R(*u*), as it was written down."""
+        return np.clip(evidence.dense[:, -1], 0, 1)

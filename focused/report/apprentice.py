@@ -1,0 +1,54 @@
+"""What a job's apprentice has learned, or what one can learn from the job's lessons, as a file for the next crawl."""
+
+from __future__ import annotations
+
+import sqlite3
+
+import numpy as np
+
+from focused.frontier.lessons import read_lessons
+from focused.frontier.records import save_arrays
+from focused.frontier.starts import read_about
+from focused.prioritizers import PRIORITIZERS
+from focused.prioritizers.apprentice import Apprentice
+from focused.prioritizers.base import Lessons
+from focused.prioritizers.observed import BestFirstObserved
+from focused.registry import find
+
+
+class NothingLearned(ValueError):
+    """A job with no apprentice in it; the message says how to come by one."""
+
+
+def saved_apprentice(connection: sqlite3.Connection) -> bytes:
+    """The state that the job saved last, for ``-a apprentice=FILE``."""
+    row = connection.execute("SELECT data FROM models WHERE name = 'prioritizer'").fetchone()
+    if row is None:
+        raise NothingLearned("this job has saved nothing learned; --train has an apprentice learn from its lessons")
+    return bytes(row[0])
+
+
+def trained_apprentice(connection: sqlite3.Connection) -> tuple[bytes, int]:
+    """The state of an apprentice that has studied all lessons of the job, and how many there were."""
+    apprentice = _untaught(connection)
+    lessons = list(read_lessons(connection))
+    if not lessons:
+        raise NothingLearned("this job has no lessons: no link to a page that was fetched has kept its evidence")
+    batch = Lessons.concat(lessons)
+    # Best-first, observed, keeps one number more than an apprentice sees.
+    batch.evidence.dense = np.ascontiguousarray(batch.evidence.dense[:, : len(apprentice.dense)])
+    return save_arrays(apprentice.study(batch).state()), len(batch)
+
+
+def _untaught(connection: sqlite3.Connection) -> Apprentice:
+    """A new apprentice that fits the evidence of the job."""
+    chosen = read_about(connection)["prioritizer"]
+    prioritizer = find("prioritizer", chosen["name"], PRIORITIZERS)(**chosen["options"])
+    if isinstance(prioritizer, BestFirstObserved):
+        prioritizer = prioritizer.apprentice
+    if not isinstance(prioritizer, Apprentice):
+        raise NothingLearned(
+            f"a crawl with the prioritizer {chosen['name']!r} keeps no evidence that an apprentice can learn from; "
+            f"one with {BestFirstObserved.name!r} fetches what best-first does, and keeps it"
+        )
+    return prioritizer

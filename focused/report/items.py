@@ -1,0 +1,59 @@
+"""The items of a job, written again by Scrapy's own exporters."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from typing import IO, Any
+
+from scrapy.settings import BaseSettings
+from scrapy.utils.misc import load_object
+
+from focused.frontier.records import read_items
+from focused.items import PageItem
+
+
+class UnknownFormat(ValueError):
+    """A file name that does not tell a format; the message lists those there are."""
+
+
+def format_of(name: str, settings: BaseSettings) -> tuple[str, str]:
+    """The file and the format that a user means: ``pages.csv``, or ``FILE:FORMAT`` as for ``scrapy crawl -o``."""
+    known = settings.getwithbase("FEED_EXPORTERS")
+    path, _, told = name.rpartition(":")
+    if path and told in known:
+        return path, told
+    ending = name.rpartition(".")[2] if name != "-" else "jsonl"
+    if ending not in known:
+        raise UnknownFormat(
+            f"{name!r} tells no format: let its name end in one of {', '.join(sorted(known))}, or write FILE:FORMAT"
+        )
+    return name, ending
+
+
+def write_items(
+    connection: sqlite3.Connection, file: IO[bytes], kind: str, *, settings: BaseSettings, least: float = 0.0
+) -> int:
+    """Write all items of at least a relevance, in the order of fetching; how many there were."""
+    exporter = load_object(settings.getwithbase("FEED_EXPORTERS")[kind])(file, **_options(settings))
+    exporter.start_exporting()
+    count = 0
+    for values in _wanted(connection, least):
+        exporter.export_item(PageItem(values))
+        count += 1
+    exporter.finish_exporting()
+    return count
+
+
+def _wanted(connection: sqlite3.Connection, least: float) -> Iterator[dict[str, Any]]:
+    return (values for values in read_items(connection) if values["relevance"] >= least)
+
+
+def _options(settings: BaseSettings) -> dict[str, Any]:
+    """What `scrapy crawl -o` gives its exporters."""
+    indent = settings["FEED_EXPORT_INDENT"]
+    return {
+        "encoding": settings["FEED_EXPORT_ENCODING"],
+        "fields_to_export": settings.getdictorlist("FEED_EXPORT_FIELDS") or None,
+        "indent": None if indent is None else int(indent),
+    }
