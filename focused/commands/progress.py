@@ -9,7 +9,7 @@ from time import monotonic
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from scrapy.settings import BaseSettings
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
 from focused.spiders.examples import Progress as Told
 
@@ -17,10 +17,10 @@ _SECONDS = 10.0
 
 
 def quieten(settings: BaseSettings) -> None:
-    """Let Scrapy tell only what went wrong, unless the user asked for a log."""
+    """Leave the telling to the command, unless the user asked for a log: what fails is counted by reason."""
     asked = settings.getpriority("LOG_LEVEL") or 0
-    if asked < 40:  # the command line's priority
-        settings.set("LOG_LEVEL", "ERROR", priority="cmdline")
+    if asked < SETTINGS_PRIORITIES["cmdline"]:
+        settings.set("LOG_LEVEL", "CRITICAL", priority="cmdline")
 
 
 @contextmanager

@@ -7,7 +7,12 @@ hand is damaged there, the sum in the denominator goes over u in V_c and τ in T
     θ(c, τ) = (1 + Σ_{u ∈ V_c} n(u, τ)) / (|T| + Σ_{u ∈ V_c, τ'} n(u, τ'))
     Pr(c | u) ∝ Pr(c) · Π_{τ ∈ u} θ(c, τ) ^ n(u, τ)
 
-Relevance is the sum of Pr(c | u) over the focus classes. The independence that the model assumes pushes the
+Relevance is the sum of Pr(c | u) over the focus classes. Where no class is unwanted, general language is one more,
+and the ones of equation 1 become a few hundred words spread as its frequencies are. (A class of few pages, smoothed
+evenly over so large a vocabulary, finds every rare word likelier than language does, and so holds anything for
+relevant: F1 0.14 on the topics of wpcd taught without negatives, instead of 0.48.)
+
+The independence that the model assumes pushes the
 probabilities of long pages to 0 and 1: `LogisticCritic` is finer where degrees of relevance are wanted.
 """
 
@@ -27,6 +32,7 @@ from focused.critics.classes import ranked, strongest, wanted
 from focused.pages.page import Page
 from focused.pages.tokens import Ids
 
+_KNOWN_BEFORE = 300
 PRIORS = ("examples", "balanced")
 
 
@@ -66,25 +72,23 @@ class NaiveBayesCritic(Critic):
         if wanted_.all():
             language = language_of_pages(pages, self.languages)
             self.vocabulary_ = topic_vocabulary(pages, language, min_pages)
-            counts = member @ self.vocabulary_.matrix(bags)
-            # As many pages, and as many words, as the examples have.
-            general = language.frequencies(self.vocabulary_.words) * counts.sum()
-            counts, documents = np.vstack([counts, general]), np.append(documents, documents.sum())
+            general = language.frequencies(self.vocabulary_.words)
+            before = self.smoothing * _KNOWN_BEFORE * general / general.sum()
+            # As many pages as the examples; its words are known beforehand, so it needs no counts.
             names, wanted_ = [*names, BACKGROUND], np.append(wanted_, False)
+            documents = np.append(documents, documents.sum())
+            counts = np.vstack([member @ self.vocabulary_.matrix(bags), np.zeros(len(general))])
         else:
             self.vocabulary_ = Vocabulary(pages, min_pages)
+            before = np.full(len(self.vocabulary_), self.smoothing)
             counts = member @ self.vocabulary_.matrix(bags)
         self.classes_ = names
         self.wanted_ = wanted_
-        self._estimate(counts, documents)
-        return self
-
-    def _estimate(self, counts: NDArray[np.float64], documents: NDArray[np.float64]) -> None:
         shares = np.ones(len(documents)) if self.priors == "balanced" else documents
         self.log_prior_ = np.log(shares / shares.sum())
-        counts = counts + self.smoothing
-        theta = counts / counts.sum(axis=1, keepdims=True)
+        theta = (before + counts) / (before.sum() + counts.sum(axis=1, keepdims=True))
         self.log_theta_ = np.ascontiguousarray(np.log(theta).T)
+        return self
 
     def probabilities(self, bag: Bag) -> NDArray[np.float64]:
         """Pr(c | u) of every class; the priors where no word is known."""

@@ -65,10 +65,15 @@ class ExamplesSpider(Spider):
 
     def parse(self, response: Response, asked: str) -> None:
         """A page that arrived, perhaps by redirects."""
-        if isinstance(response, TextResponse):
-            self.fetched.pages[asked] = response_to_page(response, self.limits)
-        else:
-            self.fetched.failures[asked] = "not HTML"
+        try:
+            if isinstance(response, TextResponse):
+                self.fetched.pages[asked] = response_to_page(response, self.limits)
+            else:
+                self.fetched.failures[asked] = "not HTML"
+        except Exception:
+            # One page that the parser trips over must not cost the others; it is counted like one not fetched.
+            logger.exception("example %s cannot be read", asked)
+            self.fetched.failures[asked] = "unreadable"
         self._tell()
 
     async def failed(self, failure: Failure) -> AsyncIterator[Request]:

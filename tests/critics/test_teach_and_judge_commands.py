@@ -1,0 +1,200 @@
+"""``scrapy teach`` and ``scrapy judge``, as real processes, against a web on loopback."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from scrapy.settings import Settings
+
+from focused.teaching import Source, plan_teaching
+from focused.testing.site import SiteServer
+from focused.topics.topic import load_topic
+from tests.critics.toy_pages import BIRDS, MEALS, STARS
+
+ROOT = Path(__file__).parent.parent.parent
+HOST = "http://web.example"
+
+
+def html(text: str) -> str:
+    return f"<html><head><title>A page</title></head><body><p>{text}</p></body></html>"
+
+
+@pytest.fixture
+def site() -> Iterator[SiteServer]:
+    kinds = {"birds": BIRDS, "stars": STARS, "meals": MEALS}
+    pages = {f"/{kind}/{i}": html(text) for kind, texts in kinds.items() for i, text in enumerate(texts)}
+    with SiteServer(pages) as server:
+        yield server
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    rows = [f"{HOST}/{kind}/{i}\tnature.{kind}\t{i % 2}" for kind in ("birds", "stars") for i in range(4)]
+    rows += [f"{HOST}/meals/{i}\tmeals\t{i % 2}" for i in range(4)]
+    (tmp_path / "birds.tsv").write_text("\n".join(["url\tclass\thalf", *rows]) + "\n")
+    write_topic(tmp_path)
+    return tmp_path
+
+
+def write_topic(folder: Path, **values: object) -> None:
+    topic = {"name": "birds", "examples": "birds.tsv", "focus": ["nature.birds"]} | values
+    text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in topic.items() if value)
+    (folder / "birds.toml").write_text(text)
+
+
+def scrapy(folder: Path, *args: str, proxy: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "scrapy", *args, "-s", "DOWNLOAD_DELAY=0", "-s", "RETRY_ENABLED=0"]
+    values = {"FOCUSED_MODELS": str(folder / "models"), "http_proxy": proxy, "no_proxy": ""} | environment
+    return subprocess.run(
+        command, cwd=ROOT, env=os.environ | values, capture_output=True, text=True, check=False, timeout=120
+    )
+
+
+def card(folder: Path) -> dict[str, object]:
+    found: dict[str, object] = json.loads((folder / "models" / "birds" / "card.json").read_text())
+    return found
+
+
+def test_teach_then_judge(site: SiteServer, folder: Path) -> None:
+    topic = str(folder / "birds.toml")
+    done = scrapy(folder, "teach", topic, proxy=site.url)
+    assert done.returncode == 0, done.stderr
+    for told in ("critic 'logistic'", "12: ", "precision", "words for", "written to"):
+        assert told in done.stdout
+    assert "fetched" in done.stderr, "progress, as lines"
+    assert card(folder)["examples"] == {"meals": 4, "nature.birds": 4, "nature.stars": 4}
+    assert any(visit.url.endswith("/robots.txt") for visit in site.visits)
+
+    (folder / "cake.html").write_text(html(MEALS[1]))
+    done = scrapy(folder, "judge", topic, f"{HOST}/birds/0", str(folder / "cake.html"), proxy=site.url)
+    assert done.returncode == 0, done.stderr
+    relevance = [float(line.split()[1]) for line in done.stdout.splitlines() if line.startswith("  relevance")]
+    assert relevance[0] > 0.5 > relevance[1]
+    assert "nature.birds" in done.stdout
+    assert "for  " in done.stdout
+
+
+def test_examples_that_cannot_be_had_are_counted(site: SiteServer, folder: Path) -> None:
+    for i in range(2):
+        del site.pages[f"/meals/{i}"]  # type: ignore[attr-defined]
+    done = scrapy(folder, "teach", str(folder / "birds.toml"), proxy=site.url)
+    assert done.returncode == 0, done.stderr
+    assert "not fetched    2: HTTP 404 2" in done.stdout
+    assert card(folder)["unreachable"] == {"HTTP 404": 2}
+
+
+def test_other_examples_and_focus_and_some_held_out(site: SiteServer, folder: Path) -> None:
+    (folder / "birds.tsv").rename(folder / "other.tsv")
+    write_topic(folder, examples="", focus=[], keywords=["owl"])
+    options = ["--examples", str(folder / "other.tsv"), "--focus", "nature", "--hold-out", "half=1"]
+    topic = str(folder / "birds.toml")
+    done = scrapy(folder, "teach", topic, *options, "--critic", "naive-bayes", proxy=site.url)
+    assert done.returncode == 0, done.stderr
+    found = card(folder)
+    assert found["critic"] == "naive-bayes"
+    assert found["examples"] == {"meals": 2, "nature.birds": 2, "nature.stars": 2}
+    assert found["source"]["hold_out"] == {"half": "1"}  # type: ignore[index]
+    done = scrapy(folder, "judge", topic, f"{HOST}/stars/0", proxy=site.url)
+    assert done.returncode == 0, "the topic is found by what the user wrote, whatever it was taught with"
+
+
+def test_examples_at_hand_need_no_web(folder: Path) -> None:
+    (folder / "owl.html").write_bytes(html("Der Uhu ist ein Vogel: schön, größer als andere").encode("latin-1"))
+    rows = [f"birds\t\t{text}" for text in BIRDS] + [f"meals\t\t{text}" for text in MEALS] + ["birds\towl.html\t"]
+    (folder / "birds.tsv").write_text("\n".join(["class\tfile\ttext", *rows]) + "\n")
+    write_topic(folder, focus=["birds"])
+    done = scrapy(folder, "teach", str(folder / "birds.toml"), proxy="http://127.0.0.1:9")
+    assert done.returncode == 0, done.stderr
+    assert card(folder)["examples"] == {"birds": 5, "meals": 4}
+
+
+def test_all_unreachable_is_one_line(folder: Path) -> None:
+    done = scrapy(folder, "teach", str(folder / "birds.toml"), proxy="http://127.0.0.1:9")
+    assert done.returncode == 1
+    assert "none of the 12 example pages could be fetched" in done.stderr.splitlines()[-1]
+    assert "Traceback" not in done.stderr
+    assert not (folder / "models").exists()
+
+
+def test_no_wanted_page_left_is_one_line(site: SiteServer, folder: Path) -> None:
+    for i in range(4):
+        del site.pages[f"/birds/{i}"]  # type: ignore[attr-defined]
+    done = scrapy(folder, "teach", str(folder / "birds.toml"), proxy=site.url)
+    assert done.returncode == 1
+    assert "'nature.birds' matches no class" in done.stderr.splitlines()[-1]
+    assert "HTTP 404 (4)" in done.stderr.splitlines()[-1]
+
+
+@pytest.mark.parametrize(
+    ("values", "source", "told"),
+    [
+        ({"focus": ["nature.brids"]}, {}, "'nature.brids' matches no class"),
+        ({"examples": "", "focus": [], "keywords": ["owl"]}, {}, "needs no teaching"),
+        ({}, {"hold_out": {"half": "7"}}, "no example has this value"),
+        ({}, {"hold_out": {"hlaf": "1"}}, r"no such column \(there are 'half'\)"),
+        ({}, {"examples": "missing.tsv"}, "missing.tsv: cannot be read"),
+        ({"critic": {"name": "logistic", "strenght": 3}}, {}, "'strenght'"),
+    ],
+)
+def test_what_is_wrong_is_told_before_anything_is_fetched(
+    folder: Path, values: dict[str, object], source: dict[str, Any], told: str
+) -> None:
+    topic = msgspec.structs.replace(load_topic(str(folder / "birds.toml")), **values)
+    with pytest.raises(ValueError, match=told):
+        plan_teaching(topic, Settings(), Source(**source))
+
+
+@pytest.mark.parametrize(
+    ("args", "told"),
+    [
+        (["--focus", "nature.brids"], "'nature.brids' matches no class"),
+        (["--hold-out", "half"], "COLUMN=VALUE"),
+        (["--web", "missing.warc.gz"], "missing.warc.gz"),
+    ],
+)
+def test_bad_input_is_told_in_words(folder: Path, args: list[str], told: str) -> None:
+    done = scrapy(folder, "teach", str(folder / "birds.toml"), *args)
+    assert done.returncode in {1, 2}
+    assert told in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (folder / "models").exists()
+
+
+def test_judging_before_teaching_tells_what_to_do(folder: Path) -> None:
+    done = scrapy(folder, "judge", str(folder / "birds.toml"), f"{HOST}/birds/0")
+    assert done.returncode == 2
+    assert f"scrapy teach {folder / 'birds.toml'}" in done.stderr
+
+
+def test_judging_what_is_not_there(folder: Path, site: SiteServer) -> None:
+    write_topic(folder, examples="", focus=[], keywords=["owl"])
+    done = scrapy(folder, "judge", str(folder / "birds.toml"), f"{HOST}/none", f"{HOST}/birds/0", proxy=site.url)
+    assert done.returncode == 1
+    assert "not judged: HTTP 404" in done.stdout
+    assert "owl +" in done.stdout
+    done = scrapy(folder, "judge", str(folder / "birds.toml"), "no/such/file.html")
+    assert done.returncode == 2
+    assert "neither a file nor an address" in done.stderr
+
+
+def test_the_command_line_stands_above_the_environment(folder: Path, site: SiteServer) -> None:
+    where = folder / "elsewhere"
+    done = scrapy(folder, "teach", str(folder / "birds.toml"), "-s", f"FOCUSED_MODELS={where}", proxy=site.url)
+    assert done.returncode == 0, done.stderr
+    assert (where / "birds" / "critic.joblib").exists()
+    assert not (folder / "models").exists()
+
+
+def test_teaching_is_not_a_spider_to_crawl_with(folder: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", "list"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert "examples" not in done.stdout.split()

@@ -1,0 +1,132 @@
+"""Which critic judges for a topic, and what is told of one that was taught."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from focused.critics.choose import choose_critic, critic_for
+from focused.critics.classes import NoSuchClass
+from focused.critics.keywords import KeywordsCritic
+from focused.critics.logistic import LogisticCritic
+from focused.critics.models import Card, ModelRefused, save_critic
+from focused.critics.naive_bayes import NaiveBayesCritic
+from focused.critics.teach import Taught, teach
+from focused.registry import UnknownName
+from focused.topics.identity import fingerprint, slug
+from focused.topics.topic import Topic
+from tests.critics.toy_pages import BIRDS, MEALS, STARS, page
+
+WORDS = Topic(name="birds", keywords=["owl", "bird"])
+
+
+def taught(kind: type = LogisticCritic, focus: str = "nature.birds") -> Taught:
+    kinds = {"nature.birds": BIRDS, "nature.stars": STARS, "meals": MEALS}
+    return teach([(name, page(text)) for name, texts in kinds.items() for text in texts], kind, {}, [focus])
+
+
+def test_examples_make_a_learner_and_words_a_reader() -> None:
+    with_examples = Topic(name="birds", examples="birds.tsv", focus=["birds"])
+    assert choose_critic(with_examples).kind is LogisticCritic
+    assert choose_critic(WORDS).kind is KeywordsCritic
+
+
+def test_the_command_line_stands_above_the_topic() -> None:
+    topic = Topic(name="b", examples="b.tsv", critic={"name": "naive-bayes", "priors": "balanced"})
+    assert (choose_critic(topic).kind, choose_critic(topic).options) == (NaiveBayesCritic, {"priors": "balanced"})
+    other = choose_critic(topic, "logistic")
+    assert (other.kind, other.options) == (LogisticCritic, {}), "options are those of the critic that the file names"
+
+
+def test_a_critic_of_others_comes_by_its_path() -> None:
+    path = "focused.critics.logistic.LogisticCritic"
+    assert choose_critic(Topic(name="b", critic={"name": path})).kind is LogisticCritic
+
+
+def test_unknown_critics_and_options_are_named() -> None:
+    with pytest.raises(UnknownName, match=r"'logistik'.*did you mean 'logistic'"):
+        choose_critic(WORDS, "logistik")
+    with pytest.raises(ValueError, match=r"critic 'keywords'.*'strenght'.*seed_share"):
+        choose_critic(Topic(name="b", keywords=["b"], critic={"strenght": 2})).make()
+
+
+def test_a_critic_of_words_needs_no_models_folder(tmp_path: Path) -> None:
+    critic = critic_for(WORDS, tmp_path / "nowhere")
+    assert critic.judge(page("The owl is a bird. " * 9)).relevance > 0.5
+
+
+def test_without_keywords_the_name_is_read(tmp_path: Path) -> None:
+    critic = critic_for(Topic(name="bird of prey"), tmp_path)
+    assert critic.judge(page("The owl is a bird of prey. " * 9)).relevance > 0.5
+
+
+def save(models: Path, topic: Topic, name: str = "logistic") -> None:
+    card = Card(topic=topic.name, fingerprint=fingerprint(topic), critic=name)
+    save_critic(models, slug(topic), taught().critic, card)
+
+
+def test_a_trained_critic_is_found_for_a_topic_without_examples(tmp_path: Path) -> None:
+    save(tmp_path, WORDS)
+    assert isinstance(critic_for(WORDS, tmp_path), LogisticCritic)
+    assert isinstance(critic_for(WORDS, tmp_path, "keywords"), KeywordsCritic)
+
+
+def test_a_trained_critic_of_another_kind_or_other_options_is_refused(tmp_path: Path) -> None:
+    save(tmp_path, WORDS)
+    with pytest.raises(ModelRefused, match=r"'logistic'.*not 'naive-bayes'.*--critic naive-bayes"):
+        critic_for(WORDS, tmp_path, "naive-bayes")
+    changed = Topic(name="birds", keywords=["owl", "bird"], critic={"name": "logistic", "strength": 1.0})
+    with pytest.raises(ModelRefused, match="strength"):
+        critic_for(changed, tmp_path)
+
+
+@pytest.mark.parametrize("kind", [LogisticCritic, NaiveBayesCritic])
+def test_every_example_is_judged_once_by_a_critic_that_has_not_seen_it(kind: type) -> None:
+    figures = taught(kind).report.figures
+    assert figures.folds == 4, "no more folds than wanted examples"
+    assert figures.precision is not None
+    assert 0 <= figures.precision <= 1
+    assert figures.average_precision is not None
+    assert figures.average_precision > 0.4
+
+
+def test_figures_are_of_held_back_pages() -> None:
+    """Pages that share no word: a critic that had seen them would know them all."""
+    random = [("in", page(f"a{i} b{i} c{i}")) for i in range(6)] + [("out", page(f"x{i} y{i} z{i}")) for i in range(6)]
+    figures = teach(random, LogisticCritic, {}, ["in"]).report.figures
+    assert figures.average_precision is not None
+    assert figures.average_precision < 0.9
+
+
+def test_confusions_count_pages_by_class() -> None:
+    report = taught().report
+    assert all(one.true != one.said and one.pages > 0 for one in report.confusions)
+    assert sum(one.pages for one in report.confusions) <= 12
+
+
+def test_loud_words_are_told_for_against_and_by_class() -> None:
+    report = taught(focus="nature").report
+    assert {"bird", "star"} & set(report.words_for)
+    assert {"salt", "bread", "flour", "butter"} & set(report.words_against)
+    assert "bird" in report.words_of_classes["nature.birds"]
+    assert "bird" not in report.words_of_classes["nature.stars"]
+
+
+def test_too_few_examples_are_not_measured() -> None:
+    report = teach([("in", page(BIRDS[0])), ("out", page(STARS[0]))], LogisticCritic, {}, ["in"]).report
+    assert report.figures.folds == 0
+    assert report.figures.precision is None
+
+
+def test_without_negatives_only_recall_is_known() -> None:
+    report = teach([("birds", page(text)) for text in BIRDS * 2], LogisticCritic, {}, []).report
+    assert report.figures.recall is not None
+    assert report.figures.precision is None
+
+
+def test_nothing_to_learn_from_is_said() -> None:
+    with pytest.raises(NoSuchClass, match="no example pages"):
+        teach([], LogisticCritic, {}, [])
+    with pytest.raises(NoSuchClass, match="'stars' matches no class"):
+        teach([("birds", page(BIRDS[0]))], LogisticCritic, {}, ["stars"])
