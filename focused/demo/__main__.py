@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from focused.demo.run import Crawl, DemonstrationFailed, run
+from focused.demo.run import Crawl, DemonstrationFailed, prepare
 from focused.demo.webs import WEBS
 
 BASELINE, APPRENTICE = "breadth-first", "apprentice"
@@ -23,12 +23,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console.print(f"A generated web, crawled twice for {options.pages} pages. Files go to {options.out}.")
     crawls = []
     try:
-        for crawl in run(options.out, (BASELINE, APPRENTICE), web=options.web, pages=options.pages):
-            console.print(f"{crawl.prioritizer}: {crawl.pages} pages in {crawl.seconds:.0f} s")
-            crawls.append(crawl)
+        stage = prepare(options.out, options.web)
+        for prioritizer in (BASELINE, APPRENTICE):
+            console.print(f"\n{prioritizer}:")
+            crawls.append(stage.crawl(prioritizer, pages=options.pages))
     except DemonstrationFailed as error:
         print(f"demonstration: {error}", file=sys.stderr)
         return 1
+    console.print()
     console.print(_table(crawls))
     console.print(f"Report: {crawls[-1].report}")
     return _verdict(*crawls)

@@ -12,8 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,6 +23,8 @@ from focused.replay.server import serve
 from focused.replay.web import Web
 
 _PROXY_VARIABLES = frozenset({"http_proxy", "https_proxy", "all_proxy", "no_proxy"})
+
+_MARK = "demonstration.txt"
 
 
 class DemonstrationFailed(RuntimeError):
@@ -40,7 +41,6 @@ class Crawl:
 
     prioritizer: str
     folder: Path
-    seconds: float
     pages: int
     harvest: float
     requests: int
@@ -58,38 +58,64 @@ class Crawl:
         return self.folder / "report.html"
 
 
-def run(folder: Path, prioritizers: Sequence[str], *, web: str = "demo", pages: int = 300) -> Iterator[Crawl]:
-    """Make the web in a folder and crawl it, once with each prioritizer; a folder that was used before is emptied."""
+@dataclass(frozen=True)
+class Stage:
+    """A generated web, written and opened, with what is known of its targets; each crawl has a folder in its folder."""
+
+    folder: Path
+    web: Web
+    topic: Path
+    targets: frozenset[str]
+
+    def crawl(self, prioritizer: str, *, pages: int) -> Crawl:
+        """Crawl the web from the start; what an earlier crawl with this prioritizer left is removed."""
+        folder = self.folder / prioritizer
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        with serve(self.web, log=folder / "fetches.tsv") as server:
+            _scrapy(_arguments(self.topic, folder, pages), folder, server.proxy)
+        return _figures(folder, self.targets)
+
+
+def prepare(folder: Path, web: str = "demo") -> Stage:
+    """Make a generated web in a folder; what an earlier demonstration left there is removed, its critics too."""
+    _clear(folder)
     path = folder / "web" / f"{web}.warc.gz"
-    for name in ("web", "models", *prioritizers):
-        shutil.rmtree(folder / name, ignore_errors=True)
     write_web(make_web(web), path)
     (topic_file,) = path.parent.glob("*.toml")
-    ((_, topic),) = json.loads(path.with_name(f"{web}.topics.json").read_text("utf-8")).items()
-    recorded = Web.open(path)
-    for prioritizer in prioritizers:
-        (folder / prioritizer).mkdir(parents=True)
-        yield _crawl(recorded, topic_file, folder / prioritizer, frozenset(topic["target_urls"]), pages=pages)
+    (topic,) = json.loads(path.with_name(f"{web}.topics.json").read_text("utf-8")).values()
+    return Stage(folder, Web.open(path), topic_file, frozenset(topic["target_urls"]))
 
 
-def _crawl(web: Web, topic: Path, folder: Path, targets: frozenset[str], *, pages: int) -> Crawl:
-    began = time.monotonic()
-    log = folder / "fetches.tsv"
-    with serve(web, log=log) as server:
-        outcome = subprocess.run(  # noqa: S603  # our own command line
-            _command(topic, folder, pages), env=_environment(server.proxy), stdin=subprocess.DEVNULL, check=False
+def _clear(folder: Path) -> None:
+    """Empty a folder, if a demonstration made it."""
+    mark = folder / _MARK
+    if folder.exists() and any(folder.iterdir()) and not mark.exists():
+        raise DemonstrationFailed(
+            f"{str(folder)!r} holds files that are not a demonstration's: name another with --out"
         )
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    mark.write_text("Made by the demonstration, and emptied when it runs again.\n", "utf-8")
+
+
+def _scrapy(arguments: Sequence[str], folder: Path, proxy: str) -> None:
+    command = [sys.executable, "-m", "scrapy", *arguments]
+    environment = _environment(proxy)
+    outcome = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, check=False)  # noqa: S603  # our own
     if outcome.returncode:
         raise DemonstrationFailed(
-            f"the crawl {folder.name} ended with {outcome.returncode}: see {folder / 'crawl.log'}"
+            f"the crawl {folder.name} ended with {outcome.returncode}: see above, and {folder / 'crawl.log'}"
         )
+
+
+def _figures(folder: Path, targets: frozenset[str]) -> Crawl:
     stats = json.loads((folder / "stats.json").read_text("utf-8"))
-    fetches = [fetch for fetch in read_log(log) if not fetch.is_robots]
+    fetches = [fetch for fetch in read_log(folder / "fetches.tsv") if not fetch.is_robots]
     pages = stats.get("focused/page/judged", 0)
     return Crawl(
         prioritizer=folder.name,
         folder=folder,
-        seconds=time.monotonic() - began,
         pages=pages,
         harvest=stats.get("focused/relevance/sum", 0.0) / max(pages, 1),
         requests=len(fetches),
@@ -98,7 +124,7 @@ def _crawl(web: Web, topic: Path, folder: Path, targets: frozenset[str], *, page
     )
 
 
-def _command(topic: Path, folder: Path, pages: int) -> list[str]:
+def _arguments(topic: Path, folder: Path, pages: int) -> list[str]:
     settings = {
         "JOBDIR": folder,
         "LOG_FILE": folder / "crawl.log",
@@ -109,7 +135,7 @@ def _command(topic: Path, folder: Path, pages: int) -> list[str]:
     }
     arguments = {"topic": topic, "pages": pages, "prioritizer": folder.name}
     return [
-        *(sys.executable, "-m", "scrapy", "crawl", "focused", "-O", str(folder / "items.jsonl")),
+        *("crawl", "focused", "-O", str(folder / "items.jsonl")),
         *(part for name, value in arguments.items() for part in ("-a", f"{name}={value}")),
         *(part for name, value in settings.items() for part in ("-s", f"{name}={value}")),
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from focused.demo import __main__ as command
-from focused.demo.run import Crawl, DemonstrationFailed, run
+from focused.demo.run import Crawl, DemonstrationFailed, Stage, prepare
 
 PAGES = 30
 
@@ -17,14 +17,24 @@ def crawl_of(
 ) -> Crawl:
     """A crawl as `run` tells it, in a folder with a report."""
     (folder / "report.html").touch()
-    figures = {"seconds": 1.0, "pages": len(fetched), "harvest": 0.5, "requests": len(fetched)}
+    figures = {"pages": len(fetched), "harvest": 0.5, "requests": len(fetched)}
     return Crawl(prioritizer, folder, **figures, fetched=fetched, targets=targets)
 
 
 @pytest.fixture(scope="module")
-def crawl(tmp_path_factory: pytest.TempPathFactory) -> Crawl:
-    (crawl,) = run(tmp_path_factory.mktemp("out"), ["breadth-first"], pages=PAGES)
-    return crawl
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
+    return prepare(tmp_path_factory.mktemp("out"))
+
+
+@pytest.fixture(scope="module")
+def crawl(stage: Stage) -> Crawl:
+    return stage.crawl("breadth-first", pages=PAGES)
+
+
+def test_a_crawl_begins_anew_where_another_one_was(stage: Stage, crawl: Crawl) -> None:
+    (crawl.folder / "old").touch()
+    assert stage.crawl("breadth-first", pages=PAGES // 2).pages == PAGES // 2
+    assert not (crawl.folder / "old").exists()
 
 
 def test_a_crawl_of_the_demonstration_fetches_what_it_was_asked_for(crawl: Crawl) -> None:
@@ -38,15 +48,22 @@ def test_it_leaves_a_report_and_a_log(crawl: Crawl) -> None:
     assert "Spider closed" in (crawl.folder / "crawl.log").read_text("utf-8")
 
 
+def test_a_folder_with_the_users_own_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "models").mkdir()
+    with pytest.raises(DemonstrationFailed, match="name another with --out"):
+        prepare(tmp_path)
+    assert (tmp_path / "models").exists()
+
+
 def test_targets_are_counted_by_their_labels_not_by_the_critic(tmp_path: Path) -> None:
     urls = frozenset({"http://a/1", "http://a/2", "http://a/3"})
     fetched = ("http://a/1", "http://b/", "http://a/1", "http://a/3")
     assert crawl_of(tmp_path, fetched=fetched, targets=urls).found == 2
 
 
-def test_a_crawl_that_fails_is_told_with_its_log(tmp_path: Path) -> None:
+def test_a_crawl_that_fails_is_told_with_its_log(stage: Stage) -> None:
     with pytest.raises(DemonstrationFailed, match=r"crawl no-such-prioritizer ended with \d+: see .*crawl\.log"):
-        list(run(tmp_path, ["no-such-prioritizer"], pages=PAGES))
+        stage.crawl("no-such-prioritizer", pages=PAGES)
 
 
 @pytest.mark.parametrize(("found", "code"), [(3, 0), (1, 1), (0, 1)])
@@ -55,11 +72,13 @@ def test_the_exit_code_tells_whether_the_apprentice_was_better(
 ) -> None:
     urls = [f"http://a/{i}" for i in range(5)]
 
-    def crawls(*_args: object, **_options: object) -> list[Crawl]:
-        counts = {"breadth-first": 1, "apprentice": found}
-        return [crawl_of(tmp_path, name, tuple(urls[:n]), frozenset(urls)) for name, n in counts.items()]
+    counts = {"breadth-first": 1, "apprentice": found}
 
-    monkeypatch.setattr(command, "run", crawls)
+    class Told:
+        def crawl(self, prioritizer: str, *, pages: int) -> Crawl:
+            return crawl_of(tmp_path, prioritizer, tuple(urls[: counts[prioritizer]]), frozenset(urls))
+
+    monkeypatch.setattr(command, "prepare", lambda *_: Told())
     assert command.main([]) == code
     shown = capsys.readouterr()
     assert str(tmp_path / "report.html") in shown.out
