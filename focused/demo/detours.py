@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from random import Random
 from urllib.parse import urlsplit
 
@@ -24,6 +25,14 @@ class Detours:
         self.random = random
         self._web = web
         self._copies: dict[str, str] = {}
+        self._ways: dict[str, Callable[[str, str, str], str]] = {
+            "moved": self._moved,
+            "chain": self._chain,
+            "copy": self._copy,
+            "dead": self._dead,
+            "paper": self._paper,
+            "loop": self._loop,
+        }
         self.sessions = [f"{random.getrandbits(64):016x}" for _ in range(_SESSIONS)]
 
     def address(self, url: str) -> str:
@@ -32,7 +41,7 @@ class Detours:
         if not kind:
             return url
         parts = urlsplit(url)
-        return str(getattr(self, f"_{kind}")(f"{parts.scheme}://{parts.netloc}", parts.path.rpartition("/")[2], url))
+        return self._ways[kind](f"{parts.scheme}://{parts.netloc}", parts.path.rpartition("/")[2], url)
 
     def thread(self) -> str:
         """An address in the forum, with somebody's session in it."""
@@ -60,15 +69,15 @@ class Detours:
         self._copies[f"{host}/print/{name}"] = url
         return f"{host}/print/{name}"
 
-    def _dead(self, host: str, name: str, _: str) -> str:
+    def _dead(self, host: str, name: str, url: str) -> str:
         return f"{host}/gone/{name}"
 
-    def _paper(self, host: str, name: str, _: str) -> str:
+    def _paper(self, host: str, name: str, url: str) -> str:
         address = f"{host}/papers/{name.removesuffix('.html')}.pdf"
         self._web.pages[address] = Answer(200, {"Content-Type": "application/pdf"}, _PDF)
         return address
 
-    def _loop(self, host: str, *_: str) -> str:
+    def _loop(self, host: str, name: str, url: str) -> str:
         self._web.move(f"{host}/round", f"{host}/and-round", 302)
         self._web.move(f"{host}/and-round", f"{host}/round", 302)
         return f"{host}/round"

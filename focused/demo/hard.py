@@ -30,7 +30,7 @@ SHARES = {
     "news": 0.16,
 }
 _ROWS = (10, 15)
-_SENTENCES = (8, 14)
+_PARAGRAPHS = (2, 4)
 _WORDS = 4
 
 
@@ -72,6 +72,7 @@ class _HardWeb:
         self.web = Web("hard")
         self.prose = {kind: Prose(vocabularies()[kind], self.random) for kind in SHARES}
         self.entries = [self._entry(number) for number in range(pages)]
+        self.listed = [self._linked(number) for number in range(pages)]
         self.cells: dict[str, Callable[[_Entry], str]] = {
             "link": lambda entry: link(entry.url, entry.name),
             "about": lambda entry: self.prose[entry.kind].words(_WORDS),
@@ -85,9 +86,9 @@ class _HardWeb:
         }
 
     def build(self) -> Web:
-        for number, entry in enumerate(self.entries):
+        for entry, listed in zip(self.entries, self.listed, strict=True):
             self.web.label(entry.url, entry.kind, entry.name)
-            self.web.add(entry.url, self._page(entry, self._linked(number)))
+            self.web.add(entry.url, self._page(entry, listed))
         self.web.topics.append(self._topic())
         self.web.take_examples(self.random, share=0.1, most=40)
         return self.web
@@ -107,13 +108,13 @@ class _HardWeb:
     def _page(self, entry: _Entry, listed: list[_Entry]) -> str:
         layout = _LAYOUTS[entry.layout]
         prose = self.prose[entry.kind]
-        text = [prose.paragraph(self.random.randint(3, 5)) for _ in range(self.random.randint(*_SENTENCES) // 3)]
+        text = [prose.paragraph(self.random.randint(3, 5)) for _ in range(self.random.randint(*_PARAGRAPHS))]
         half = len(text) // 2
         rows = "\n".join(self._row(layout, other) for other in listed)
         body = (
             f"<h1>{entry.name}</h1>\n{paragraphs(text[:half])}\n"
-            f"<h2>From the same collection</h2>\n<p>Entries as received, in no order.</p>\n"
-            f"<ol><li>Ask at the desk.</li><li>Handle with care.</li><li>Return by noon.</li></ol>\n"
+            "<h2>From the same collection</h2>\n<p>Entries as received, in no order.</p>\n"
+            "<ol><li>Ask at the desk.</li><li>Handle with care.</li><li>Return by noon.</li></ol>\n"
             f"<table>\n{rows}\n</table>\n"
             "<ol><li>Copies on request.</li><li>No photographs.</li><li>Fees apply.</li><li>All as seen.</li></ol>\n"
             f"<hr>\n<h2>Notes</h2>\n{paragraphs(text[half:])}"
@@ -124,14 +125,17 @@ class _HardWeb:
         return "<tr>" + "".join(f"<td>{self.cells[cell](entry)}</td>" for cell in layout) + "</tr>"
 
     def _topic(self) -> WebTopic:
-        def some(wanted: bool, count: int) -> list[str]:
-            urls = [entry.url for entry in self.entries if (entry.kind == "stars") == wanted]
-            return self.random.sample(urls, min(count, len(urls)))
-
+        on = [entry.url for entry in self.entries if entry.kind == "stars"]
+        pages = zip(self.entries, self.listed, strict=True)
+        far = [entry.url for entry, listed in pages if "stars" not in {entry.kind, *(other.kind for other in listed)}]
         return WebTopic(
             name="stars",
             focus=("stars",),
             description="Entries about astronomy, in registers where only the place of a word tells.",
             keywords=("star", "galaxy", "nebula", "telescope", "planet"),
-            seeds={"on": some(True, 3), "far": some(False, 3), "root": [entry.url for entry in self.entries[:4]]},
+            seeds={
+                "on": self.random.sample(on, min(3, len(on))),
+                "far": self.random.sample(far, min(3, len(far))),
+                "root": [entry.url for entry in self.entries[: len(_HOSTS)]],
+            },
         )

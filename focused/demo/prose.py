@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import accumulate
 from random import Random
 
@@ -75,12 +76,11 @@ class Prose:
         return pick(self._random, {"{a}": source.adjectives, "{n}": source.nouns, "{v}": source.verbs}[slot])
 
 
-_WEIGHTS: dict[int, list[float]] = {}
-
-
 def pick(random: Random, words: Sequence[str]) -> str:
     """One of the words, the first ones more often than the last, as words are."""
-    weights = _WEIGHTS.get(len(words))
-    if weights is None:
-        weights = _WEIGHTS[len(words)] = list(accumulate(1 / (rank + 8) for rank in range(len(words))))
-    return random.choices(words, cum_weights=weights)[0]
+    return random.choices(words, cum_weights=_weights(len(words)))[0]
+
+
+@cache
+def _weights(count: int) -> list[float]:
+    return list(accumulate(1 / (rank + 8) for rank in range(count)))

@@ -22,8 +22,8 @@ class Answer(NamedTuple):
 class WebTopic:
     """A topic of a web: classes wanted (``focus``), words, and starting pages of three kinds.
 
-    Seeds are ``on`` the topic, ``far`` from it (off the topic, and linking to no page on it), or the ``root`` pages
-    of general hosts.
+    Seeds are ``on`` the topic, ``far`` from it (off the topic and, but in the bulk web, linking to no page on it), or
+    the ``root`` pages of general hosts.
     """
 
     name: str

@@ -13,6 +13,8 @@ from focused.demo.web import Web
 from focused.testing.crawl import CrawlResult, run_crawl
 from focused.testing.site import Page, SiteServer
 
+IMPATIENT = {"FOCUSED_BACKOFF_FIRST": 0.3, "FOCUSED_ROBOTS_RETRY": 0.3}
+
 
 @pytest.fixture
 def crawl(tmp_path: Path):
@@ -21,7 +23,7 @@ def crawl(tmp_path: Path):
     def run(pages: Mapping[str, Page], *, settings: Mapping[str, Any] | None = None, **how: Any) -> CrawlResult:
         arguments = {"topic": "star galaxy telescope", "seeds": "http://hub.example/", **how.pop("arguments", {})}
         with SiteServer(pages) as site:
-            return run_crawl(arguments, folder=tmp_path, site=site, settings=settings, **how)
+            return run_crawl(arguments, folder=tmp_path, site=site, settings={**IMPATIENT, **(settings or {})}, **how)
 
     return run
 

@@ -30,11 +30,12 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> CrawlResult:
     settings = {"DOWNLOAD_TIMEOUT": PATIENCE, "RETRY_TIMES": 0}
     with SiteServer(pages) as site:
         folder: Path = tmp_path_factory.mktemp("hostile")
-        return run_crawl(arguments, folder=folder, site=site, settings=settings, timeout=200)
+        result = run_crawl(arguments, folder=folder, site=site, settings=settings, timeout=200)
+    assert result.exit_code == 0, result.log[-3_000:]
+    return result
 
 
 def test_the_crawl_ends_by_itself(crawled: CrawlResult):
-    assert crawled.exit_code == 0, crawled.log[-3_000:]
     assert crawled.reason() == "finished"
 
 

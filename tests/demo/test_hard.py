@@ -50,6 +50,12 @@ def test_the_topic_is_about_one_page_in_nine(web: Web):
     assert 0.09 < mean(kind == "stars" for kind in web.classes.values()) < 0.13
 
 
+def test_seeds_that_are_far_link_to_no_page_on_the_topic(web: Web, pages: list[Page]):
+    far = [page for page in pages if page.url in web.topics[0].seeds["far"]]
+    assert far
+    assert not [target for page in far for target in page.links.urls if web.classes[target] == "stars"]
+
+
 def test_anchors_and_addresses_say_nothing(pages: list[Page]):
     assert all(page.anchor(link).startswith("Item ") for page in pages for link in range(len(page.links)))
     assert all(set(url.rpartition("/")[2]) <= set("0123456789abcdef") for page in pages for url in page.links.urls)
