@@ -97,6 +97,11 @@ DEFAULTS: dict[str, Any] = {
     "FOCUSED_PROGRESS_EVERY": 30.0,
     # Where the report is written at the end: "job" = report.html in the JOBDIR if there is one; "" = none.
     "FOCUSED_REPORT": "job",
+    # Pages are written as WARC into this folder, or beside this name (crawl.warc.gz gives crawl-00000.warc.gz, …); a
+    # file ends at about so many bytes. With ALL every response is written, robots.txt too. "" = no archive.
+    "FOCUSED_ARCHIVE": "",
+    "FOCUSED_ARCHIVE_SIZE": 1_000_000_000,
+    "FOCUSED_ARCHIVE_ALL": False,
     # The final statistics are written to this file, as JSON.
     "FOCUSED_STATS_FILE": "",
 }

@@ -23,6 +23,8 @@ DOWNLOAD_TIMEOUT = 30
 # Scrapy starts this many tasks per page; a page gives one item.
 CONCURRENT_ITEMS = 4
 RETRY_TIMES = 2
+# 429 and 503 are left to BackoffMiddleware, which waits as long as the host asks.
+RETRY_HTTP_CODES = [500, 502, 504, 522, 524, 408]
 REFERER_ENABLED = False
 COOKIES_ENABLED = True
 
@@ -37,10 +39,16 @@ REMOTE_CONTROL_ENABLED = False
 SCHEDULER = "focused.frontier.scheduler.FrontierScheduler"
 
 DOWNLOADER_MIDDLEWARES = {
+    "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "focused.middlewares.robots.RobotsMiddleware": 100,
+    "focused.middlewares.html_only.HtmlOnlyMiddleware": 540,
+    "focused.middlewares.backoff.BackoffMiddleware": 560,
     "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
     "focused.middlewares.redirect.PlainMetaRefreshMiddleware": 580,
     "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
     "focused.middlewares.redirect.PlainRedirectMiddleware": 600,
+    "focused.middlewares.inner.InnerAddressMiddleware": 760,
+    "focused.middlewares.archive.ArchiveMiddleware": 890,
 }
 
 SPIDER_MIDDLEWARES = {

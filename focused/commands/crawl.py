@@ -30,7 +30,7 @@ logger = logging.getLogger(__name__)
 
 _BAD_USE, _FAILED = 2, 1
 # A crawl that ends for one of these reasons has not done what it was asked for.
-_FAILURES = frozenset({"store_broken", "job_refused", "start_error"})
+_FAILURES = frozenset({"store_broken", "archive_broken", "job_refused", "start_error"})
 
 
 class _TeachingCrawler(Crawler):

@@ -1,0 +1,136 @@
+"""Writes what was fetched as WARC (``FOCUSED_ARCHIVE``), before anybody else sees the response.
+
+It stands close to the downloader, where bodies are as they came. A response goes on to its page only when it is
+written, so what the job has acknowledged is in the archive. Compressing and writing happen in a thread. When there is
+no room, the crawl ends; the links whose pages could not be written wait for its next start.
+"""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Self
+
+import scrapy
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.http import Headers, Response
+from scrapy.http.request import NO_CALLBACK
+from scrapy.settings import BaseSettings
+from scrapy.utils.defer import _schedule_coro, maybe_deferred_to_future
+from twisted.internet.threads import deferToThread
+
+from focused.defaults import read
+from focused.middlewares.errors import Postponed
+from focused.middlewares.html_only import why_not_html
+from focused.topics.identity import slug
+from focused.warc import Exchange, WarcFiles
+
+logger = logging.getLogger(__name__)
+
+
+class ArchiveMiddleware:
+    """Archives pages (status 200, HTML), or with ``FOCUSED_ARCHIVE_ALL`` every response, robots.txt too."""
+
+    def __init__(self, crawler: Crawler, place: str) -> None:
+        self.crawler = crawler
+        self._place = Path(place)
+        self._size: int = read(crawler.settings, "FOCUSED_ARCHIVE_SIZE")
+        self._all: bool = read(crawler.settings, "FOCUSED_ARCHIVE_ALL")
+        self._files: WarcFiles | None = None
+        self._broken = False
+        crawler.signals.connect(self.spider_opened, signals.spider_opened)
+        crawler.signals.connect(self.spider_closed, signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        place = read(crawler.settings, "FOCUSED_ARCHIVE")
+        if not place:
+            raise NotConfigured
+        return cls(crawler, place)
+
+    def spider_opened(self) -> None:
+        """Close what a killed crawl has left open; make the folder."""
+        try:
+            self._files = WarcFiles(
+                self._place, name=self._name(), size=self._size, info=_info(self.crawler.settings, self._name())
+            )
+        except OSError as error:
+            self._give_up(error)
+            return
+        for path in self._files.repaired:
+            logger.info("%s was left open by a crawl that was killed; it ends with its last whole record now", path)
+
+    def spider_closed(self) -> None:
+        """Close the file."""
+        if self._files is not None:
+            self._files.close()
+
+    async def process_response(self, request: Request, response: Response) -> Response:
+        """Write the exchange, then let the response go on."""
+        if not (self._all or _is_page(request, response)):
+            return response
+        if self._files is None or self._broken:
+            raise Postponed("the archive cannot be written", 0)
+        try:
+            size = await maybe_deferred_to_future(deferToThread(self._files.write, _exchange(request, response)))
+        except OSError as error:
+            self._give_up(error)
+            raise Postponed("the archive cannot be written", 0) from error
+        self.crawler.stats.inc_value("focused/archive/responses")
+        self.crawler.stats.inc_value("focused/archive/bytes", size)
+        return response
+
+    def _give_up(self, error: OSError) -> None:
+        if self._broken:
+            return
+        self._broken = True
+        words = (
+            f"the archive in {str(self._place)!r} cannot be written ({error.strerror or error}): make room and start "
+            f"the same command again; nothing is lost"
+        )
+        logger.error("%s", words)
+        self.crawler.stats.set_value("focused/stopped_by", words)
+        _schedule_coro(self.crawler.engine.close_spider_async(reason="archive_broken"))
+
+    def _name(self) -> str:
+        topic = getattr(self.crawler.spider, "topic", None)
+        return slug(topic) if topic is not None else str(getattr(self.crawler.spider, "name", "crawl"))
+
+
+def _is_page(request: Request, response: Response) -> bool:
+    if response.status != 200 or request.callback is NO_CALLBACK:
+        return False
+    return not why_not_html(response.headers.get("Content-Type"), response.headers.get("Content-Disposition"), 0, 0)
+
+
+def _exchange(request: Request, response: Response) -> Exchange:
+    truncated = {"download_stopped": "length", "dataloss": "disconnect", "partial": "disconnect"}
+    return Exchange(
+        url=request.url,
+        status=response.status,
+        request_headers=_pairs(request.headers),
+        response_headers=_pairs(response.headers),
+        body=response.body,
+        method=request.method,
+        request_body=request.body,
+        address=str(response.ip_address or ""),
+        truncated=next((why for flag, why in truncated.items() if flag in response.flags), ""),
+    )
+
+
+def _pairs(headers: Headers) -> list[tuple[bytes, bytes]]:
+    return [(name, value) for name, values in headers.items() for value in values]
+
+
+def _info(settings: BaseSettings, name: str) -> dict[str, str]:
+    """What the first record of each file says of the crawl."""
+    return {
+        "software": f"Focused on Scrapy {scrapy.__version__}",
+        "format": "WARC File Format 1.1",
+        "conformsTo": "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/",
+        "isPartOf": name,
+        "robots": "obey" if settings.getbool("ROBOTSTXT_OBEY") else "ignore",
+        "http-header-user-agent": str(settings["USER_AGENT"]),
+    }
