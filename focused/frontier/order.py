@@ -35,19 +35,23 @@ class Snapshot:
     """The links that waited at one moment, for re-scoring in a thread."""
 
     links: NDArray[np.int64]
-    bits: NDArray[np.uint32]
     hosts: NDArray[np.uint32]
+    waits: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A finished re-ordering: links by host and score, and where each host's links begin and end."""
+    """A finished re-ordering: links by host and score, and where each host's links begin and end.
+
+    ``by_link`` has the scores' bits by link number, so that adopting them is one copy: the event loop waits for it.
+    """
 
     links: NDArray[np.uint32]
     bits: NDArray[np.uint32]
     begin: NDArray[np.int64]
     end: NDArray[np.int64]
-    snapshot: Snapshot
+    by_link: NDArray[np.uint32]
+    waits: NDArray[np.bool_]
 
 
 class Order:
@@ -61,7 +65,7 @@ class Order:
         self._top = 0
         empty = np.zeros(0, np.int64)
         none = np.zeros(0, np.uint32)
-        self._run = Run(none, none, empty, empty, Snapshot(empty, none, none))
+        self._run = Run(none, none, empty, empty, none, np.zeros(0, np.bool_))
         self._heaps: dict[int, list[int]] = {}
         # Hosts that have links and are not known to be asleep, by their best entry; _listed says which entry counts.
         self._ready: list[tuple[int, int]] = []
@@ -157,17 +161,17 @@ class Order:
 
     def snapshot(self) -> Snapshot:
         """The waiting links, to be scored anew; from now on changes are noted until `adopt`."""
-        links = np.flatnonzero(self._waits[: self._top])
+        waits = self._waits[: self._top].copy()
+        links = np.flatnonzero(waits)
         self._since = []
-        return Snapshot(links, self._bits[links], self._host[links])
+        return Snapshot(links, self._host[links], waits)
 
     def adopt(self, run: Run) -> set[int]:
         """Take over a re-ordering. Links that came or changed since its snapshot keep the score they have now;
         these are returned."""
-        links, changed = run.links, self._since or []
         # Where a score changed after the snapshot, the newer one stands; its entry is pushed again below.
-        fresh = {link: int(self._bits[link]) for link in changed if self._waits[link]}
-        self._bits[links] = run.bits
+        fresh = {link: int(self._bits[link]) for link in self._since or [] if self._waits[link]}
+        np.copyto(self._bits[: len(run.by_link)], run.by_link, where=run.waits)
         for link, bits in fresh.items():
             self._bits[link] = bits
         self._run, self._since = run, None
@@ -288,7 +292,9 @@ def sort(snapshot: Snapshot, scores: NDArray[np.float32]) -> Run:
     every = np.arange(most)
     begin = np.searchsorted(hosts, every, "left")
     end = np.searchsorted(hosts, every, "right")
-    return Run(snapshot.links[by_host].astype(np.uint32), bits[by_host], begin, end, snapshot)
+    by_link = np.zeros(len(snapshot.waits), np.uint32)
+    by_link[snapshot.links] = bits
+    return Run(snapshot.links[by_host].astype(np.uint32), bits[by_host], begin, end, by_link, snapshot.waits)
 
 
 def scores_to_bits(scores: Sequence[float] | NDArray[np.float32]) -> NDArray[np.uint32]:

@@ -67,7 +67,7 @@ def connect(path: str | Path) -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA cache_size = -65536")
+        connection.execute("PRAGMA cache_size = -16384")
     except sqlite3.DatabaseError:
         connection.close()
         raise

@@ -362,17 +362,13 @@ class SqliteStore(FrontierStore):
 
         def work() -> Callable[[], None]:
             table = self._score_blocks(prioritizer, size)
-            ranks = self._ranks(snapshot, table, prioritizer.combine)
-            run = sort(snapshot, ranks)
+            run = sort(snapshot, self._ranks(snapshot, table, prioritizer.combine))
+            scored = snapshot.waits & (table.pieces[: len(snapshot.waits)] > 0)
 
             def finish() -> None:
-                fresh = self._order.adopt(run)
-                links = snapshot.links
-                if fresh:
-                    links = links[~np.isin(links, list(fresh))]
-                scored = links[table.pieces[links] > 0]
-                self._table.total[scored] = table.total[scored]
-                self._table.version[links] = version
+                scored[[link for link in self._order.adopt(run) if link < len(scored)]] = False
+                np.copyto(self._table.total[: len(scored)], table.total[: len(scored)], where=scored)
+                np.copyto(self._table.version[: len(scored)], np.uint32(version), where=scored)
 
             return finish
 

@@ -32,6 +32,7 @@ _FRAMES = frozenset({"frame", "iframe"})
 # libxml2 silently drops what is nested deeper than 2,048 or so.
 _NESTING_LIMIT = 2_000
 _MIN_WORDS_FOR_DIGEST = 20
+_CHARACTERS_A_WORD = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,9 +105,10 @@ def parse_page(root: Any, url: str, limits: PageLimits = PageLimits()) -> Page:
     walk = _Walk(limits)
     walk.run(root)
     leaves = walk.leaves
+    cut = _cut(leaves, limits.words * _CHARACTERS_A_WORD)
     ids, starts = LEXICON.leaves_to_ids(leaves)
-    if len(ids) > limits.words:
-        walk.left_out["words"] = len(ids) - limits.words
+    if cut or len(ids) > limits.words:
+        walk.left_out["words"] = max(len(ids) - limits.words, 0) + cut // _CHARACTERS_A_WORD
         ids = ids[: limits.words]
         starts = np.minimum(starts, limits.words)
     return Page(
@@ -118,6 +120,17 @@ def parse_page(root: Any, url: str, limits: PageLimits = PageLimits()) -> Page:
         links=walk.resolved_links(url),
         left_out=walk.left_out,
     )
+
+
+def _cut(leaves: list[str], room: int) -> int:
+    """Empty the leaves that are too much text to be looked at; how many characters that were."""
+    length = sum(map(len, leaves))
+    if length <= room:
+        return 0
+    for i, leaf in enumerate(leaves):
+        leaves[i] = leaf[: max(room, 0)]
+        room -= len(leaf)
+    return length - sum(map(len, leaves))
 
 
 def page_from_html(html: str | bytes, url: str, limits: PageLimits = PageLimits()) -> Page:

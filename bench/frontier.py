@@ -1,0 +1,119 @@
+"""The frontier with a million waiting links: re-scoring, pauses of the event loop, memory, cost per page.
+
+    python bench/frontier.py [--links 1000000] [--features 80]
+
+Aims: re-scoring all within 1 s, no pause above 50 ms, at most 120 bytes of memory per waiting link beside the
+evidence on disk, cost per page at most 1.3 x that with 10,000 links waiting.
+"""
+
+import argparse
+import asyncio
+import gc
+import resource
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+
+from focused.frontier.store import NewLink, Outcome, PageRecord
+from focused.frontier.store_sqlite import SqliteStore
+from focused.pages.evidence import Evidence
+from focused.prioritizers.apprentice import Apprentice
+
+LINKS_A_PAGE = 40
+HOSTS = 500
+
+
+def evidence_of(random, apprentice, features):
+    n = LINKS_A_PAGE
+    starts = np.arange(n + 1, dtype=np.int64) * features
+    ids = random.integers(0, 2**32, n * features, dtype=np.uint32)
+    return Evidence.of(starts, ids, random.random((n, len(apprentice.dense)), dtype=np.float32))
+
+
+def page(store, random, number, features, fresh):
+    """One page as a crawl does it: lease, links and evidence, record, lessons, acknowledgement."""
+    apprentice = store.prioritizer
+    lease = store.lease(0.0, lambda host: 0.0)
+    known = store.reserve(fresh)
+    evidence = evidence_of(random, apprentice, features)
+    evidence.link = known.links.astype(np.uint32)
+    store.add_evidence(lease.link, evidence, apprentice.score(evidence))
+    for url, link in zip(fresh, known.links.tolist(), strict=True):
+        store.add(NewLink(url, f"host{link % HOSTS}.example", link=link, source=lease.link, depth=1))
+    store.record(lease.token, PageRecord(0, lease.url, 0.5, number))
+    store.lessons_of(lease.token)
+    store.acknowledge(lease.token, Outcome.PAGE)
+
+
+def grow(store, random, number, upto, features):
+    while store.waiting < upto:
+        number += 1
+        page(store, random, number, features, [f"http://example.com/{number}/{i}" for i in range(LINKS_A_PAGE)])
+    return number
+
+
+def cost(store, random, number, features, pages=300):
+    """CPU per page; each page brings one new link and 39 that are known, so that the frontier stays as it is."""
+    before = time.process_time()
+    for n in range(pages):
+        known = [f"http://example.com/{n % number + 1}/{i}" for i in range(1, LINKS_A_PAGE)]
+        page(store, random, number + n + 1, features, [f"http://example.com/new/{number}/{n}", *known])
+    return (time.process_time() - before) / pages
+
+
+async def watch(pauses, stop):
+    while not stop.is_set():
+        before = time.perf_counter()
+        await asyncio.sleep(0.001)
+        pauses.append(time.perf_counter() - before - 0.001)
+
+
+async def rescore(store):
+    """Re-score in a thread, as the crawl does; seconds of wall clock and CPU, and the longest pause of the loop."""
+    pauses, stop = [], asyncio.Event()
+    watcher = asyncio.create_task(watch(pauses, stop))
+    await asyncio.sleep(0.2)
+    pauses.clear()
+    wall, cpu = time.perf_counter(), time.process_time()
+    work = store.rescore()
+    (await asyncio.to_thread(work))()
+    await asyncio.sleep(0.01)
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    stop.set()
+    await watcher
+    return wall, cpu, max(pauses)
+
+
+def resident():
+    gc.collect()
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * resource.getpagesize()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--links", type=int, default=1_000_000)
+    parser.add_argument("--features", type=int, default=80)
+    options = parser.parse_args()
+    random = np.random.default_rng(0)
+    with tempfile.TemporaryDirectory() as folder:
+        store = SqliteStore(Path(folder), Apprentice())
+        store.add(NewLink("http://example.com/", "example.com"))
+        number = grow(store, random, 0, 10_000, options.features)
+        small, before = cost(store, random, number, options.features), resident()
+        number = grow(store, random, number + 1000, options.links, options.features)
+        memory = (resident() - before) / (store.waiting - 10_000)
+        large = cost(store, random, number, options.features)
+        results = [asyncio.run(rescore(store)) for _ in range(3)]
+        wall, cpu, pause = min(results)
+        print(f"{store.waiting:,} links wait, {store.rows:,} pieces of evidence of {options.features} features")
+        print(f"re-scoring all   {wall:.2f} s ({cpu:.2f} s of CPU); longest pause of the loop {1000 * pause:.0f} ms")
+        print(f"memory           {memory:.0f} bytes a waiting link")
+        print(f"cost of a page   {1000 * large:.2f} ms, with 10,000 waiting {1000 * small:.2f} ms: x {large / small:.2f}")
+        store.close()
+
+
+if __name__ == "__main__":
+    main()
