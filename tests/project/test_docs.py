@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 from focused.defaults import DEFAULTS
+from focused.topics.examples import read_examples
+from focused.topics.topic import load_topic
 
 ROOT = Path(__file__).parent.parent.parent
 SETTINGS_PAGE = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
@@ -127,6 +129,16 @@ def test_commands_named_anywhere_in_the_docs_exist() -> None:
     for page in PAGES:
         named = set(re.findall(r"(?:^|`|bin/)scrapy ([a-z]+)\b", page.read_text(encoding="utf-8"), flags=re.M))
         assert named <= ours | {"shell"}, f"{page.name} names commands that are not there"
+
+
+def test_the_topic_that_the_readme_shows_can_be_used(tmp_path: Path) -> None:
+    blocks = re.findall(r"```(?:toml)?\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.S)
+    (topic,) = (block for block in blocks if block.startswith('name = "tea"'))
+    (examples,) = (block for block in blocks if block.startswith("class\turl"))
+    (tmp_path / "tea.toml").write_text(topic, "utf-8")
+    (tmp_path / "tea-examples.tsv").write_text(examples, "utf-8")
+    loaded = load_topic(str(tmp_path / "tea.toml"), seeds_needed=True)
+    assert {example.class_name for example in read_examples(loaded)} == {"tea", "other"}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
