@@ -81,6 +81,8 @@ class Preparer:
         self.folder = folder
         self.models = models
         self.labels: dict[str, list[str]] = {}
+        # Topics of one web mostly share their example pages.
+        self._parsed: dict[int, Page] = {}
 
     def from_table(self, lab: LabTopic, examples: dict[str, str], seeds: Sequence[Sequence[str]]) -> Case:
         """A topic of a topics file; ``examples`` are address and class. Without ``seeds`` it has no files yet."""
@@ -160,7 +162,9 @@ class Preparer:
             row = self.web.find(url)
             log.add(self.web.status[row] if row >= 0 else 404, url)
             if row >= 0 and self.web.status[row] == 200:
-                pages.append(read_page(self.web, row))
+                if row not in self._parsed:
+                    self._parsed[row] = read_page(self.web, row)
+                pages.append(self._parsed[row])
                 classes.append(name)
         return pages, classes
 

@@ -75,8 +75,7 @@ def _cells(name: str, runs: Sequence[Run], shown: Sequence[tuple[str, Value, str
     cells = [name]
     for _, value, form in shown:
         values = [known for run in runs if (known := value(run)) is not None]
-        spread = f" ±{stdev(values):{form}}" if len(values) > 1 else ""
-        cells.append(f"{fmean(values):{form}}{spread}" if values else "")
+        cells.append(_cell(values, values, form))
     return cells
 
 
@@ -89,11 +88,17 @@ def _mean_cells(name: str, results: Results, shown: Sequence[tuple[str, Value, s
             known = value(run) if run.row == name else None
             if known is not None:
                 by_start.setdefault(run.start, []).append(known)
-        means = [fmean(values) for values in by_start.values()]
-        spread = f" ±{stdev(means):{form}}" if len(means) > 1 else ""
         everything = [known for values in by_start.values() for known in values]
-        cells.append(f"{fmean(everything):{form}}{spread}" if everything else "")
+        cells.append(_cell(everything, [fmean(values) for values in by_start.values()], form))
     return cells
+
+
+def _cell(values: Sequence[float], samples: Sequence[float], form: str) -> str:
+    """The mean of some values, and how much it differs between samples; a mean of counts has a decimal."""
+    if not values:
+        return ""
+    form = ".1f" if form == ".0f" and len(values) > 1 else form
+    return f"{fmean(values):{form}}" + (f" ±{stdev(samples):{form}}" if len(samples) > 1 else "")
 
 
 def to_rich(results: Results) -> Iterable[Table]:
