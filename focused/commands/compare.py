@@ -11,7 +11,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 if TYPE_CHECKING:
-    from focused.lab.compare import Plan
+    from focused.lab.plan import Plan
 
 
 class Command(ScrapyCommand):
@@ -81,7 +81,7 @@ class Command(ScrapyCommand):
 
 def _plan(args: list[str], opts: argparse.Namespace) -> Plan:
     from focused.lab.bounds import ROWS  # noqa: PLC0415
-    from focused.lab.compare import Plan  # noqa: PLC0415
+    from focused.lab.plan import Plan  # noqa: PLC0415
 
     limits = ROWS if opts.limits is None else tuple(_words(opts.limits))
     strangers = [name for name in limits if name not in ROWS]

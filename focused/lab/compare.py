@@ -21,13 +21,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.frontier.records import read_records
-from focused.lab.bounds import ROWS, row, walk
+from focused.lab.bounds import row, walk
 from focused.lab.cases import Case, Preparer, draw_starts, judge_all
 from focused.lab.entrants import Entrant, parse_entrant
 from focused.lab.graph import Graph, read_graph
 from focused.lab.jobs import FETCHES, JOB, STATS, Job, run_fast, run_real
 from focused.lab.measure import Figures, measure, read_trace, share_of
 from focused.lab.offline import NOTES, study
+from focused.lab.plan import Plan, Results, Run
 from focused.lab.topics import LabTopic, read_examples, read_labels, read_topics
 from focused.prioritizers.apprentice import Apprentice
 from focused.replay.log import FetchLog, read_log
@@ -39,55 +40,6 @@ BASELINE = "best-first"
 _LIBRARIES = ("scrapy", "scikit-learn", "numpy", "lxml")
 
 Notify = Callable[[str], None]
-
-
-class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is compared with what, where and how. ``starts`` 0 takes the starting pages that the topics file gives."""
-
-    topics: list[str]
-    web: list[str]
-    prioritizers: list[str]
-    pages: int
-    out: str
-    topics_file: str = ""
-    examples: str = ""
-    labels: str = ""
-    start: str = "on"
-    starts: int = 0
-    hold_out: str = ""
-    critic: str = "logistic"
-    fast: bool = False
-    workers: int = 0
-    concurrency: int = 1
-    budgets: tuple[int, ...] = (200, 500, 1000)
-    limits: tuple[str, ...] = ROWS
-    settings: dict[str, str] = {}
-
-
-class Run(msgspec.Struct, kw_only=True):
-    """One crawl, real or on paper, and what it was worth."""
-
-    topic: str
-    row: str
-    start: int
-    figures: Figures
-    share: float | None = None
-    loss_ratio: float | None = None
-    cpu_ms: float | None = None
-    seconds: float | None = None
-    stopped_by: str = ""
-
-
-class Results(msgspec.Struct, kw_only=True):
-    """All raw figures of a comparison, and how they were made."""
-
-    command: list[str]
-    versions: dict[str, str]
-    plan: Plan
-    targets: dict[str, int]
-    examples: dict[str, int]
-    starts: dict[str, list[list[str]]]
-    runs: list[Run]
 
 
 @dataclass(frozen=True)
@@ -285,6 +237,8 @@ def _settings(plan: Plan, case: Case, models: Path) -> dict[str, Any]:
         "FOCUSED_LAB_IGNORED": str(case.ignored.resolve()),
         "DOWNLOAD_DELAY": "0",
         "AUTOTHROTTLE_ENABLED": "0",
+        "FOCUSED_PROGRESS_EVERY": "0",
+        "FOCUSED_REPORT": "",
         "CONCURRENT_REQUESTS": str(plan.concurrency),
         "CONCURRENT_REQUESTS_PER_DOMAIN": str(plan.concurrency),
         "EXTENSIONS": {"focused.lab.extension.LabExtension": 0},

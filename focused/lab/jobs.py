@@ -67,7 +67,7 @@ def run_real(jobs: Sequence[Job], web: Web) -> Iterator[Job]:
 
 
 def _command(job: Job) -> list[str]:
-    settings = settings_of(Job(folder=job.folder, arguments={}, settings=_with_handlers(job, {"https": FOLDED})))
+    settings = settings_of(_answered(job, {"https": FOLDED}))
     return [
         *(sys.executable, "-m", "scrapy", "crawl", "focused"),
         *(part for name, value in job.arguments.items() for part in ("-a", f"{name}={value}")),
@@ -75,8 +75,10 @@ def _command(job: Job) -> list[str]:
     ]
 
 
-def _with_handlers(job: Job, handlers: dict[str, str]) -> dict[str, Any]:
-    return {**job.settings, "DOWNLOAD_HANDLERS": {**job.settings.get("DOWNLOAD_HANDLERS", {}), **handlers}}
+def _answered(job: Job, handlers: dict[str, str], **settings: str) -> Job:
+    """A job whose requests are answered by our handlers."""
+    table = {**job.settings.get("DOWNLOAD_HANDLERS", {}), **handlers}
+    return msgspec.structs.replace(job, settings={**job.settings, "DOWNLOAD_HANDLERS": table, **settings})
 
 
 def _to_text(value: Any) -> str:
@@ -94,9 +96,12 @@ def _environment(proxy: str = "") -> dict[str, str]:
 def run_fast(jobs: Sequence[Job], web: Sequence[Path], *, workers: int) -> Iterator[Job]:
     """Run crawls in worker processes, each answered from memory, and give each when it is done."""
     waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
+    paths = os.pathsep.join(str(path.resolve()) for path in web)
+    in_memory = dict.fromkeys(("http", "https"), HANDLER)
     for job in jobs:
         Path(job.folder).mkdir(parents=True, exist_ok=True)
-        waiting.put(_answered_from(web, job))
+        log = str(job.path(FETCHES))
+        waiting.put(_answered(job, in_memory, FOCUSED_REPLAY_WEB=paths, FOCUSED_REPLAY_LOG=log))
     done: queue.SimpleQueue[Job | BaseException] = queue.SimpleQueue()
     threads = [
         threading.Thread(target=_feed, args=(waiting, done), daemon=True) for _ in range(min(workers, len(jobs)))
@@ -110,19 +115,6 @@ def run_fast(jobs: Sequence[Job], web: Sequence[Path], *, workers: int) -> Itera
         yield finished
     for thread in threads:
         thread.join()
-
-
-def _answered_from(web: Sequence[Path], job: Job) -> Job:
-    handlers = _with_handlers(job, {"http": HANDLER, "https": HANDLER})
-    log = str(job.path(FETCHES))
-    return msgspec.structs.replace(
-        job,
-        settings={
-            **handlers,
-            "FOCUSED_REPLAY_WEB": os.pathsep.join(str(path.resolve()) for path in web),
-            "FOCUSED_REPLAY_LOG": log,
-        },
-    )
 
 
 def _feed(waiting: queue.SimpleQueue[Job], done: queue.SimpleQueue[Job | BaseException]) -> None:

@@ -9,8 +9,8 @@ from statistics import fmean, stdev
 
 from rich.table import Table
 
-from focused.lab.compare import Results, Run
 from focused.lab.measure import CURVE_EVERY, Figures
+from focused.lab.plan import Results, Run
 from focused.report.charts import line_chart
 
 _STYLE = """

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from focused.lab.compare import Comparison, Plan
+from focused.lab.compare import Comparison
 from focused.lab.jobs import FETCHES
+from focused.lab.plan import Plan
 from focused.lab.present import tables, write_page
 from focused.replay.log import read_log
 
