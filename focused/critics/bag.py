@@ -57,6 +57,18 @@ class Vocabulary:
         known = self.ids[at] == ids
         return at[known], counts[known]
 
+    def count(self, texts: Sequence[Ids]) -> tuple[Columns, Columns, NDArray[np.int64]]:
+        """The known words of many short texts at once: which text, which column, how often."""
+        lengths = [len(text) for text in texts]
+        if not len(self.ids) or not sum(lengths):
+            return (np.zeros(0, np.int64),) * 3
+        ids = np.concatenate(texts)
+        at = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
+        known = self.ids[at] == ids
+        cells = np.repeat(np.arange(len(texts)), lengths)[known] * len(self.ids) + at[known]
+        distinct, counts = np.unique(cells, return_counts=True)
+        return distinct // len(self.ids), distinct % len(self.ids), counts
+
     def without(self, ids: Ids) -> Vocabulary:
         """The same vocabulary without some words."""
         kept = ~np.isin(self.ids, ids)
@@ -82,11 +94,6 @@ class Vocabulary:
 def min_pages_for(examples: int) -> int:
     """On how many example pages a word must stand to be learned: rare words only make noise where there are many."""
     return 1 if examples < 30 else 2 if examples < 200 else 3
-
-
-def text_to_bag(ids: Ids) -> Bag:
-    """The bag of a short text."""
-    return np.unique(ids, return_counts=True)
 
 
 _SPELLED: WeakKeyDictionary[Page, list[tuple[str, int]]] = WeakKeyDictionary()

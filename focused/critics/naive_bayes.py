@@ -23,10 +23,11 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 from scipy.special import logsumexp
 
 from focused.critics.background import BACKGROUND, language_of_pages, topic_vocabulary
-from focused.critics.bag import Bag, Vocabulary, min_pages_for, text_to_bag
+from focused.critics.bag import Bag, Vocabulary, min_pages_for
 from focused.critics.base import Critic, Reason, Verdict
 from focused.critics.classes import ranked, strongest, wanted
 from focused.pages.page import Page
@@ -106,7 +107,8 @@ class NaiveBayesCritic(Critic):
 
     def read(self, texts: Sequence[Ids]) -> NDArray[np.float32]:
         """An empty text, or one of unknown words, gets the focus classes' share of the priors."""
-        rows = self.vocabulary_.matrix([text_to_bag(text) for text in texts])
+        text, columns, counts = self.vocabulary_.count(texts)
+        rows = csr_matrix((counts, (text, columns)), shape=(len(texts), len(self.vocabulary_)))
         joint = self.log_prior_ + rows @ self.log_theta_
         wanted_ = logsumexp(joint[:, self.wanted_], axis=1) - logsumexp(joint, axis=1)
         relevance: NDArray[np.float32] = np.minimum(np.exp(wanted_), 1).astype(np.float32)
