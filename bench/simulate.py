@@ -42,8 +42,8 @@ from focused.pages.page import Page, page_from_html
 from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.apprentice import Apprentice
 from focused.prioritizers.base import Lessons, Prioritizer
+from focused.prioritizers.observed import BestFirstObserved
 from focused.prioritizers.options import build
-from focused.prioritizers.rows import sigmoid
 from focused.registry import find
 
 CORPORA = Path(os.environ.get("FOCUSED_CORPORA", Path(__file__).parent.parent.parent / "shared" / "corpora"))
@@ -274,18 +274,6 @@ def combined(scores: NDArray[np.float32], lengths: NDArray[np.int64], how: str) 
     return mean
 
 
-class Leader(Apprentice):
-    """Leads a crawl best-first, but with an apprentice's evidence, so that another one can study the lessons."""
-
-    def score(self, evidence: Evidence) -> NDArray[np.float32]:
-        """R(u)."""
-        return sigmoid(evidence.dense[:, 0])
-
-    def learn(self, lessons: Lessons) -> None:
-        """Nothing."""
-        return
-
-
 class Graduate(Apprentice):
     """An apprentice that has learned all it will learn."""
 
@@ -300,12 +288,12 @@ def crawl(web: Web, task: Task, words: str, seed: int) -> Crawl:
     pages = budgets(web.name)[-1]
     study = options.pop("study", False)
     if study:
-        lessons = (
-            Crawl(web, task, build(Leader, {**options, "combine": "first"}, critic=task.critic)).run(pages).lessons
-        )
+        observed = build(BestFirstObserved, {**options, "combine": "first"}, critic=task.critic)
+        lessons = Lessons.concat(Crawl(web, task, observed).run(pages).lessons)
+        lessons.evidence.dense = lessons.evidence.dense[:, : len(Apprentice.dense)]
         graduate = build(Graduate, {**options, "seed": seed}, critic=task.critic)
         assert isinstance(graduate, Apprentice)
-        return Crawl(web, task, graduate.study(Lessons.concat(lessons))).run(pages)
+        return Crawl(web, task, graduate.study(lessons)).run(pages)
     kind = find("prioritizer", name, PRIORITIZERS)
     return Crawl(web, task, build(kind, {**options, "seed": seed}, critic=task.critic)).run(pages)
 

@@ -21,7 +21,11 @@ def build(kind: type[Prioritizer], options: Mapping[str, Any], *, critic: Critic
             near = get_close_matches(name, known, n=1)
             hint = f"did you mean {near[0]!r}? " if near else ""
             raise ValueError(f"{name}={value!r} is no option of {kind.name}: {hint}there are {', '.join(known)}")
-    return kind(critic=critic, **options)
+    try:
+        return kind(critic=critic, **options)
+    except TypeError as error:
+        # Options handed on to another class, which does not know them.
+        raise ValueError(f"options of {kind.name}: {error}") from error
 
 
 def check_number(name: str, value: Any, least: float, most: float, *, whole: bool = False) -> None:

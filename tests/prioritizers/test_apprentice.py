@@ -13,6 +13,7 @@ from focused.pages.evidence import mix, name_to_id
 from focused.pages.tokens import word_to_id
 from focused.prioritizers.apprentice import Apprentice
 from focused.prioritizers.base import Lessons
+from focused.prioritizers.observed import BestFirstObserved
 from focused.prioritizers.options import build
 
 LEARNERS = ("logistic", "naive-bayes")
@@ -171,7 +172,7 @@ def test_reads_can_be_left_out():
 
 
 def test_topics_add_the_page_s_classes_and_their_prefixes():
-    plain, with_topics = Apprentice(), Apprentice(topics=True)
+    plain, with_topics = Apprentice(topics=False), Apprentice()
     body, classes = "<p>a b</p><a href=/x>c</a> d <a href=/y>e</a>", (("Science.Biology", 0.8), ("Sport", 0.01))
     more = {name_to_id("class:Science.Biology"), name_to_id("class:Science")}
     for row in range(2):
@@ -228,8 +229,13 @@ def test_unknown_options_are_named_with_the_nearest_known():
     assert "dmax=3" in str(error.value)
 
 
+def test_unknown_options_that_are_handed_on_are_named():
+    with pytest.raises(ValueError, match="dmax"):
+        build(BestFirstObserved, {"dmax": 3})
+
+
 @pytest.mark.parametrize(
-    "options", [{"bits": 12}, {"d_max": 3}, {"offsets": False}, {"learner": "naive-bayes"}, {"topics": True}]
+    "options", [{"bits": 12}, {"d_max": 3}, {"offsets": False}, {"learner": "naive-bayes"}, {"topics": False}]
 )
 def test_a_saved_apprentice_made_with_other_options_is_refused(options):
     state = train(Apprentice(), word_tells, lessons=20).state()

@@ -21,7 +21,7 @@ CLASSES = (("Science.Biology", 0.7), ("Sport", 0.3))
 CASES = [
     *[(name, {}) for name in PRIORITIZERS],
     ("apprentice", {"learner": "naive-bayes"}),
-    ("apprentice", {"topics": True, "cocitation": True, "offsets": False}),
+    ("apprentice", {"topics": False, "cocitation": True, "offsets": False}),
     ("apprentice", {"d_max": 0, "reads": False, "bits": 10}),
 ]
 
