@@ -19,7 +19,7 @@ demo: $(RUNTIME) ## a focused crawl of a small generated web beside a breadth-fi
 	@$(PYTHON_IN_VENV) -m focused.demo $(ARGS)
 
 test: $(DEV) ## the whole test suite; a part of it with ARGS="tests/pages -x"
-	@$(PYTHON_IN_VENV) -m pytest -n $(TEST_PROCESSES) $(ARGS)
+	@$(PYTHON_IN_VENV) -m pytest -n $(TEST_PROCESSES) --dist loadfile $(ARGS)
 
 lint: $(DEV) ## ruff: rules and layout
 	@$(PYTHON_IN_VENV) -m ruff check .
