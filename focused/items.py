@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from scrapy import Field, Item
 
 from focused.pages.page import Page
+
+# What XML cannot hold, and what a terminal would obey.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ufffe\uffff]")
 
 
 class PageItem(Item):
@@ -38,7 +43,7 @@ class PageItem(Item):
     @classmethod
     def of(cls, page: Page, token: int) -> PageItem:
         """An item for a page that was just parsed."""
-        item = cls(url=page.url, title=page.title)
+        item = cls(url=page.url, title=_CONTROL.sub("", page.title))
         item._page, item._token = page, token
         return item
 

@@ -95,8 +95,10 @@ def _axes(xs: Iterable[float], ys: Iterable[float], width: int, height: int) -> 
 def _ticks(values: Sequence[float], near: int = 5) -> tuple[float, ...]:
     """Round numbers that span the values, about ``near`` of them; at least two."""
     low, high = min(values, default=0.0), max(values, default=1.0)
-    if low == high:
-        low, high = min(low, 0.0), max(high, 0.0) or 1.0
+    if high - low <= 1e-9 * max(abs(low), abs(high), 1.0):
+        low, high = min(low, 0.0), max(high, 0.0)
+    if high - low < 1e-9:
+        high = low + 1.0
     raw = (high - low) / near
     unit = 10.0 ** math.floor(math.log10(raw))
     step = next(unit * factor for factor in (1, 2, 2.5, 5, 10) if unit * factor >= raw)

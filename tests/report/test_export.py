@@ -1,0 +1,167 @@
+"""What `scrapy export` writes is what the crawl wrote, and an apprentice that another crawl can begin with."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sqlite3
+from collections.abc import Callable
+from operator import itemgetter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from lxml import etree
+
+from focused.frontier.lessons import read_lessons
+from focused.frontier.records import read_records
+from focused.prioritizers.apprentice import Apprentice
+from focused.testing.crawl import CrawlResult, run_crawl
+from focused.testing.site import SiteServer
+
+FIELDS = ["url", "title", "relevance", "class", "depth", "parent", "order", "score", "time"]
+
+
+def order(line: bytes) -> int:
+    return int(json.loads(line)["order"])
+
+
+def test_the_export_is_the_output_of_the_crawl_to_the_byte(
+    crawl: CrawlResult, job: Path, tmp_path: Path, scrapy: Callable[..., object]
+) -> None:
+    run = scrapy("export", job, "-o", tmp_path / "again.jsonl")
+    assert run.returncode == 0, run.stderr
+    # Where a page waits for training, the next one may be written before it; the export is in order.
+    written = (job.parent / "items.jsonl").read_bytes().splitlines()
+    assert (tmp_path / "again.jsonl").read_bytes().splitlines() == sorted(written, key=order)
+    assert "15 items" in run.stdout
+
+
+def test_every_format_has_the_same_items(crawl: CrawlResult, job: Path, scrapy: Callable[..., object]) -> None:
+    urls = [item["url"] for item in sorted(crawl.items, key=itemgetter("order"))]
+    as_json = json.loads(scrapy("export", job, "-o", "-:json").stdout)
+    as_csv = list(csv.DictReader(io.StringIO(scrapy("export", job, "-o", "-:csv").stdout)))
+    as_xml = etree.fromstring(scrapy("export", job, "-o", "-:xml").stdout.encode())
+    assert [item["url"] for item in as_json] == urls
+    assert [item["url"] for item in as_csv] == urls
+    assert list(as_csv[0]) == FIELDS
+    assert [url.text for url in as_xml.iter("url")] == urls
+
+
+def test_only_the_relevant(crawl: CrawlResult, job: Path, scrapy: Callable[..., object]) -> None:
+    lines = scrapy("export", job, "-o", "-", "--relevant", "0.5").stdout.splitlines()
+    expected = {item["url"] for item in crawl.items if item["relevance"] >= 0.5}
+    assert {json.loads(line)["url"] for line in lines} == expected
+    assert 0 < len(expected) < len(crawl.items)
+
+
+def test_settings_of_exports_count(job: Path, scrapy: Callable[..., object]) -> None:
+    lines = scrapy("export", job, "-o", "-", "-s", "FEED_EXPORT_FIELDS=order,title").stdout.splitlines()
+    assert list(json.loads(lines[0])) == ["order", "title"]
+
+
+def test_after_a_kill_the_export_is_whole(site: SiteServer, tmp_path: Path, scrapy: Callable[..., object]) -> None:
+    topic = tmp_path / "birds.toml"
+    topic.write_text('name = "b"\nkeywords = ["bird"]\nseeds = ["http://a.example/"]\n')
+    slow = {"DOWNLOAD_DELAY": 0.03}
+    run_crawl({"topic": topic, "pages": 15}, folder=tmp_path, site=site, settings=slow, kill_after=8)
+    # The job may be read before the crawl goes on, and while it is cut short.
+    before = scrapy("export", tmp_path / "job", "-o", "-").stdout.splitlines()
+    run_crawl({"topic": topic, "pages": 15}, folder=tmp_path, site=site)
+    after = scrapy("export", tmp_path / "job", "-o", "-").stdout.splitlines()
+    urls = [json.loads(line)["url"] for line in after]
+    assert len(urls) == len(set(urls)) >= 14
+    assert after[: len(before)] == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["-o", "x.bar"], "tells no format"),
+        ([], "name one job, and what to write"),
+        (["-o", "-", "--train"], "--train needs --apprentice"),
+    ],
+)
+def test_mistakes_are_told(job: Path, arguments: list[str], said: str, scrapy: Callable[..., object]) -> None:
+    run = scrapy("export", job, *arguments)
+    assert run.returncode == 2
+    assert said in run.stdout + run.stderr
+
+
+def test_nothing_is_written_where_there_is_no_job(tmp_path: Path, scrapy: Callable[..., object]) -> None:
+    run = scrapy("export", tmp_path, "-o", tmp_path / "x.jsonl")
+    assert run.returncode == 2
+    assert "there is no job in" in run.stdout + run.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_job_without_pages_gives_an_empty_file(
+    empty_job: Path, tmp_path: Path, scrapy: Callable[..., object]
+) -> None:
+    assert scrapy("export", empty_job, "-o", tmp_path / "none.jsonl").returncode == 0
+    assert (tmp_path / "none.jsonl").read_bytes() == b""
+
+
+def restored(path: Path) -> Apprentice:
+    apprentice = Apprentice()
+    with np.load(path, allow_pickle=False) as arrays:
+        apprentice.restore({name: arrays[name] for name in arrays.files})
+    return apprentice
+
+
+def test_an_apprentice_goes_from_job_to_job(
+    job: Path, site: SiteServer, tmp_path: Path, scrapy: Callable[..., object], records: sqlite3.Connection
+) -> None:
+    run = scrapy("export", job, "--apprentice", tmp_path / "birds.npz")
+    assert run.returncode == 0, run.stderr
+    # It knows at once what the first crawl had to find out.
+    evidence = next(iter(read_lessons(records))).evidence
+    assert restored(tmp_path / "birds.npz").score(evidence) != pytest.approx(Apprentice().score(evidence))
+    topic = tmp_path / "birds.toml"
+    topic.write_text('name = "b"\nkeywords = ["bird", "wing", "feather"]\nseeds = ["http://a.example/"]\n')
+    arguments = {"topic": topic, "pages": 6, "apprentice": tmp_path / "birds.npz"}
+    second = run_crawl(arguments, folder=tmp_path, site=site, settings={"CONCURRENT_REQUESTS": 1})
+    assert second.exit_code == 0, second.log
+    assert not [item["url"] for item in second.items if "stone" in item["url"]]
+
+
+def test_what_best_first_saw_trains_an_apprentice(
+    site: SiteServer, tmp_path: Path, scrapy: Callable[..., object]
+) -> None:
+    """§3.5 of the paper: a best-first crawl, and an apprentice trained on its lessons afterwards."""
+    orders = {}
+    for name in ("best-first", "best-first-observed"):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "b.toml").write_text('name = "b"\nkeywords = ["bird", "wing"]\nseeds = ["http://a.example/"]\n')
+        arguments = {"topic": folder / "b.toml", "prioritizer": name}
+        result = run_crawl(arguments, folder=folder, site=site, settings={"CONCURRENT_REQUESTS": 1})
+        orders[name] = [(item["url"], item["score"]) for item in result.items]
+    assert orders["best-first"] == orders["best-first-observed"]
+
+    file = tmp_path / "trained.npz"
+    run = scrapy("export", tmp_path / "best-first-observed" / "job", "--apprentice", file, "--train")
+    assert run.returncode == 0, run.stderr
+    assert "studied" in run.stdout
+    with read_records(tmp_path / "best-first-observed" / "job") as records:
+        lessons = list(read_lessons(records))
+    for lesson in lessons:
+        lesson.evidence.dense = np.ascontiguousarray(lesson.evidence.dense[:, : len(Apprentice.dense)])
+    trained = restored(file)
+    scores = np.array([trained.score(lesson.evidence).mean() for lesson in lessons])
+    good = np.array([lesson.relevance[0] > 0.5 for lesson in lessons])
+    assert scores[good].mean() > scores[~good].mean() + 0.3
+
+    refused = scrapy("export", tmp_path / "best-first" / "job", "--apprentice", file, "--train")
+    assert refused.returncode == 2
+    assert "best-first-observed" in refused.stdout + refused.stderr
+    assert scrapy("export", tmp_path / "best-first" / "job", "--apprentice", file).returncode == 2
+
+
+def test_lessons_of_one_page_weigh_one_together(records: sqlite3.Connection) -> None:
+    lessons = list(read_lessons(records))
+    assert lessons
+    for lesson in lessons:
+        assert lesson.weight.sum() == pytest.approx(1.0)
+        assert lesson.alive.all()

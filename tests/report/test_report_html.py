@@ -1,0 +1,151 @@
+"""The report is one file that works by itself, and nothing in it is the strangers' to decide."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from lxml import etree, html
+
+from focused.frontier.starts import read_starts
+from focused.frontier.store import JobRefused
+from focused.report.html import render_report, write_report
+from focused.testing.crawl import CrawlResult, run_crawl
+from focused.testing.site import SiteServer
+
+LOADS = {"src", "srcset", "data", "action", "formaction", "background", "poster", "xlink:href", "ping"}
+
+
+@pytest.fixture(scope="module")
+def text(crawl: CrawlResult, job: Path) -> str:
+    return (job / "report.html").read_text("utf-8")
+
+
+@pytest.fixture(scope="module")
+def page(text: str) -> html.HtmlElement:
+    return html.fromstring(text)
+
+
+def words(page: html.HtmlElement) -> str:
+    return " ".join(" ".join(page.itertext()).split())
+
+
+def test_a_crawl_with_a_job_folder_leaves_its_report_there(text: str, crawl: CrawlResult, job: Path) -> None:
+    assert text.startswith("<!doctype html>")
+    assert crawl.stats["focused/report/path"] == str(job / "report.html")
+
+
+def test_it_tells_what_the_crawl_did(page: html.HtmlElement) -> None:
+    told = words(page)
+    assert "birds <&> beaks" in told
+    assert "Why it ended: 16 pages fetched." in told
+    assert "16 pages fetched and judged" in told
+    for words_of_outcome in ("same content as a page fetched before", "dead", "denied", "not HTML", "another address"):
+        assert words_of_outcome in told
+    assert len(page.findall(".//{*}svg")) == 3
+
+
+def test_it_shows_what_the_apprentice_learned(page: html.HtmlElement) -> None:
+    learned = words(page).partition("What the apprentice learned")[2].partition("Hosts")[0]
+    assert "−5" in learned
+    assert "+5" in learned
+    assert re.search(r"\b(bird|feather|wing)\b", learned)
+
+
+def test_it_loads_nothing_and_runs_nothing(text: str, page: html.HtmlElement) -> None:
+    assert "default-src 'none'" in text
+    assert not [element.tag for element in page.iter("script", "link", "iframe", "object", "img")]
+    for element in page.iter(etree.Element):
+        names = {name.lower() for name in element.attrib}
+        assert not names & LOADS
+        assert not [name for name in names if name.startswith("on")]
+    assert "url(" not in text
+    assert "@import" not in text
+
+
+def test_titles_of_hostile_pages_are_text(text: str) -> None:
+    assert "<script" not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+    assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x08]", text)
+
+
+def test_only_web_addresses_become_links(records: sqlite3.Connection, job: Path) -> None:
+    copy = sqlite3.connect(":memory:")
+    records.backup(copy)
+    copy.row_factory = sqlite3.Row
+    copy.execute("UPDATE pages SET url = 'javascript:alert(1)', title = '\"><img src=x onerror=y>' || char(27)")
+    page = html.fromstring(render_report(copy, job))
+    links = [a.get("href") for a in page.iter("a")]
+    assert all(link.startswith("http") for link in links)
+    assert not page.findall(".//img")
+
+
+def test_a_job_without_a_page_has_a_report(empty_job: Path) -> None:
+    page = html.fromstring((empty_job / "report.html").read_text("utf-8"))
+    assert "Nothing was fetched" in words(page)
+    assert "404" in words(page)
+
+
+def test_a_job_of_an_older_version_has_a_report(records: sqlite3.Connection, job: Path) -> None:
+    copy = sqlite3.connect(":memory:")
+    records.backup(copy)
+    copy.row_factory = sqlite3.Row
+    copy.execute("DELETE FROM meta WHERE key IN ('about', 'starts')")
+    assert "It is not known how this crawl ended" in render_report(copy, job)
+
+
+def test_each_start_is_told_with_the_reason_for_its_end(
+    site: SiteServer, tmp_path: Path, scrapy: Callable[..., object]
+) -> None:
+    topic = tmp_path / "birds.toml"
+    topic.write_text('name = "b"\nkeywords = ["bird"]\nseeds = ["http://a.example/"]\n')
+    killed = run_crawl({"topic": topic}, folder=tmp_path, site=site, settings={"DOWNLOAD_DELAY": 0.05}, kill_after=6)
+    assert killed.exit_code < 0
+    scrapy("report", tmp_path / "job")
+    assert "under way, or it was cut short" in (tmp_path / "job" / "report.html").read_text("utf-8")
+    run_crawl({"topic": topic, "pages": 10}, folder=tmp_path, site=site)
+    told = words(html.fromstring((tmp_path / "job" / "report.html").read_text("utf-8")))
+    assert "it was cut short" in told
+    assert "Why it ended: 10 pages fetched." in told
+
+
+def test_the_end_of_a_start_is_noted_with_its_requests(records: sqlite3.Connection, crawl: CrawlResult) -> None:
+    (start,) = read_starts(records)
+    assert start["why"] == "16 pages fetched"
+    assert start["requests"] == crawl.stats["downloader/request_count"]
+
+
+def test_no_job_no_report(tmp_path: Path) -> None:
+    with pytest.raises(JobRefused, match="there is no job in"):
+        write_report(tmp_path, tmp_path / "report.html")
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_the_command_writes_where_it_is_told(job: Path, tmp_path: Path, scrapy: Callable[..., object]) -> None:
+    run = scrapy("report", job, "--out", tmp_path / "deep" / "r.html")
+    assert run.returncode == 0, run.stderr
+    assert run.stdout.strip() == str(tmp_path / "deep" / "r.html")
+    assert "birds" in (tmp_path / "deep" / "r.html").read_text("utf-8")
+
+
+def test_the_command_says_what_is_not_a_job(tmp_path: Path, scrapy: Callable[..., object]) -> None:
+    run = scrapy("report", tmp_path)
+    assert run.returncode == 2
+    assert "there is no job in" in run.stdout + run.stderr
+
+
+@pytest.mark.parametrize(("setting", "written"), [("", False), ("mine.html", True)])
+def test_the_setting_says_where_the_report_goes(site: SiteServer, tmp_path: Path, setting: str, written: bool) -> None:
+    topic = tmp_path / "birds.toml"
+    topic.write_text('name = "b"\nkeywords = ["bird"]\nseeds = ["http://a.example/"]\n')
+    settings = {"FOCUSED_REPORT": setting, "JOBDIR": ""}
+    result = run_crawl({"topic": topic, "pages": 3}, folder=tmp_path, site=site, settings=settings)
+    assert result.exit_code == 0, result.log
+    # Without a JOBDIR, too: the temporary job is there until the report is written.
+    assert (tmp_path / "mine.html").exists() == written
+    assert not (tmp_path / "job").exists()
+    assert json.dumps(result.stats.get("focused/report/path")) == ('"mine.html"' if written else "null")

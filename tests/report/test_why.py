@@ -1,0 +1,131 @@
+"""`scrapy why` has an answer for every way in which an address can have ended, and it is the right one."""
+
+from __future__ import annotations
+
+import math
+import re
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from focused.report.why import UnknownLink, tell_why
+from focused.testing.crawl import CrawlResult
+
+A = "http://a.example"
+
+
+def why(records: sqlite3.Connection, url: str) -> str:
+    return "\n".join(tell_why(records, url))
+
+
+def test_a_page_that_was_fetched(records: sqlite3.Connection, crawl: CrawlResult) -> None:
+    item = next(item for item in crawl.items if item["url"] == f"{A}/bird3")
+    story = why(records, f"{A}/bird3")
+    assert "“Bird 3”" in story
+    assert f"Page {item['order']} of 16, depth 1" in story
+    assert f"relevance {item['relevance']:.3f}" in story
+    assert f"Score when it was chosen: {item['score']:.3f}" in story
+
+
+def test_where_the_link_stood_and_what_stood_around_it(records: sqlite3.Connection) -> None:
+    story = why(records, f"{A}/bird3")
+    assert f"on {A}/ “Birds”" in story
+    assert "page 1, R(u) = " in story
+    lines = [line.split() for line in story.splitlines()]
+    assert ["0", "feather", "3"] in lines
+    assert ["−1", "a", "bird", "is", "here"] in lines
+    assert ["+1", "and", "its", "wing"] in lines
+
+
+def test_what_spoke_for_and_against(records: sqlite3.Connection) -> None:
+    story = why(records, f"{A}/bird3").replace("−", "-")
+    score = float(story.partition("   score: ")[2].partition("\n")[0])
+    besides = [float(n) for n in re.findall(r"[+-]\d+\.\d+", story.partition("besides words:")[2].partition("\n")[0])]
+    words = [float(n) for n in re.findall(r" it \(([+-]\d+\.\d+)\)", story)]
+    # All that spoke for and against makes up the score, which is their sum's place between 0 and 1.
+    assert 1 / (1 + math.exp(-sum([*besides, *words]))) == pytest.approx(score, abs=0.02)
+    assert re.search(r"\w+ \([+-]?\d\) [+-]\d", story)
+    assert "model saved last (after page 16)" in story
+
+
+def test_a_seed(records: sqlite3.Connection) -> None:
+    story = why(records, f"{A}/")
+    assert "It is a seed" in story
+    assert "Page 1 of 16" in story
+
+
+@pytest.mark.parametrize(
+    ("path", "told"),
+    [
+        ("/gone", "It was tried and is dead: 404."),
+        ("/private/x", "It was not fetched: denied"),
+        ("/file", "It is not HTML"),
+    ],
+)
+def test_an_address_without_a_page(records: sqlite3.Connection, path: str, told: str) -> None:
+    assert told in why(records, f"{A}{path}")
+
+
+def test_an_address_that_led_elsewhere(records: sqlite3.Connection) -> None:
+    story = why(records, f"{A}/old")
+    assert f"It led to {A}/bird1" in story
+    assert "“Bird 1”" in story
+
+
+def test_a_page_that_was_reached_through_another_address(records: sqlite3.Connection) -> None:
+    assert f"it named {A}/old, which led here" in why(records, f"{A}/bird1")
+
+
+def test_the_same_content_twice(records: sqlite3.Connection) -> None:
+    stories = [why(records, f"{A}/bird2"), why(records, "http://b.example/")]
+    assert sum("It has the same content as" in story for story in stories) == 1
+
+
+def test_a_link_that_waits_has_a_place(records: sqlite3.Connection) -> None:
+    rows = records.execute("SELECT url FROM links WHERE state = 1").fetchall()
+    places = []
+    for row in rows:
+        story = why(records, row["url"])
+        assert "It waits" in story
+        place, of = story.partition("Place ")[2].split(" that wait")[0].split(" of ")
+        assert int(of) == len(rows)
+        places.append(int(place))
+    assert sorted(places) == list(range(1, len(rows) + 1))
+
+
+def test_an_unknown_address_gets_a_hint(records: sqlite3.Connection) -> None:
+    with pytest.raises(UnknownLink, match="is not known to this job"):
+        why(records, f"{A}/nowhere")
+    with pytest.raises(UnknownLink, match=r"Did you mean http://a\.example/bird3\?"):
+        why(records, "https://www.a.example/bird3/")
+
+
+def test_an_address_is_found_however_it_is_written(records: sqlite3.Connection) -> None:
+    assert "“Bird 3”" in why(records, "HTTP://A.example:80/x/../bird3#top")
+
+
+def test_a_job_whose_prioritizer_is_gone_still_tells_what_it_can(records: sqlite3.Connection) -> None:
+    copy = sqlite3.connect(":memory:")
+    records.backup(copy)
+    copy.row_factory = sqlite3.Row
+    copy.execute('UPDATE meta SET value = replace(value, \'"name": "apprentice"\', \'"name": "gone.Away"\')')
+    story = why(copy, f"{A}/bird3")
+    assert "“Bird 3”" in story
+    assert "cannot be made again" in story
+
+
+def test_a_hostile_title_does_nothing_to_a_terminal(records: sqlite3.Connection) -> None:
+    story = why(records, f"{A}/hostile")
+    assert "<script>alert(1)</script>" in story
+    assert not set(story) & {"\x07", "\x1b", "\u202e"}
+
+
+def test_the_command(job: Path, scrapy: Callable[..., object]) -> None:
+    run = scrapy("why", "--job", job, f"{A}/bird3", f"{A}/nowhere")
+    assert "“Bird 3”" in run.stdout
+    assert "is not known to this job" in run.stderr
+    assert run.returncode == 1
+    assert scrapy("why", f"{A}/bird3").returncode == 2
+    assert scrapy("why", "--job", "/nowhere", f"{A}/bird3").returncode == 2
