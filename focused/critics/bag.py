@@ -36,17 +36,9 @@ class Vocabulary:
             spelled.update((number, word) for word, number in _spelling(page) if number in kept)
         self.ids: Ids = np.array(sorted(kept | spelled.keys()), np.uint32)
         self.words = [spelled.get(number, "") for number in self.ids.tolist()]
-        self.pages = len(pages)
-        self.on_pages = np.array([on_pages[number] for number in self.ids.tolist()], np.int64)
 
     def __len__(self) -> int:
         return len(self.ids)
-
-    @property
-    def idf(self) -> NDArray[np.float32]:
-        """Inverse document frequency, smoothed as if one more page held every word."""
-        idf: NDArray[np.float32] = (np.log((1 + self.pages) / (1 + self.on_pages)) + 1).astype(np.float32)
-        return idf
 
     def columns(self, bag: Bag) -> tuple[Columns, NDArray[np.int64]]:
         """The columns of the words of a bag that are known, and how often each occurs."""
@@ -73,7 +65,7 @@ class Vocabulary:
         """The same vocabulary without some words."""
         kept = ~np.isin(self.ids, ids)
         rest = copy(self)
-        rest.ids, rest.on_pages = self.ids[kept], self.on_pages[kept]
+        rest.ids = self.ids[kept]
         rest.words = [word for word, stays in zip(self.words, kept.tolist(), strict=True) if stays]
         return rest
 

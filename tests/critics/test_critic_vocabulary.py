@@ -38,6 +38,17 @@ def test_a_matrix_has_a_row_for_every_bag() -> None:
     assert counts[:, [owl, star]].tolist() == [[2, 0], [0, 0], [0, 1]]
 
 
+def test_texts_are_counted_together_as_they_are_one_by_one() -> None:
+    vocabulary = Vocabulary([page("owl star moon")])
+    texts = [page(text) for text in ["owl owl", "", "zebra", "star moon owl moon", "moon"]]
+    together = np.zeros((5, 3))
+    text, column, counts = vocabulary.count([one.ids for one in texts])
+    together[text, column] = counts
+    assert together.tolist() == vocabulary.matrix([one.bag for one in texts]).toarray().tolist()
+    assert all(len(part) == 0 for part in vocabulary.count([]))
+    assert all(len(part) == 0 for part in Vocabulary([]).count([page("owl").ids]))
+
+
 def test_common_words_are_frequent_and_unheard_ones_are_not() -> None:
     english = language_of(("en",))
     assert english.frequency("the") > 1e-2 > english.frequency("astronomy") > 1e-7
