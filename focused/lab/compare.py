@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -71,8 +72,6 @@ class Comparison:
             self.preparer.labels = read_labels(plan.labels)
         cases = self._cases()
         self._teach(cases)
-        runs = [*self._crawls(cases), *self._limits(cases)]
-        _relate(runs)
         results = Results(
             command=sys.argv,
             versions={"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
@@ -80,9 +79,13 @@ class Comparison:
             targets={case.name: case.wanted for case in cases},
             examples={case.name: case.examples for case in cases},
             starts={case.name: case.starts for case in cases},
-            runs=runs,
+            runs=[],
         )
-        (self.out / "results.json").write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1))
+        for run in chain(self._limits(cases), self._crawls(cases)):
+            results.runs.append(run)
+            _relate(results.runs)
+            # What is done stays done when the rest is interrupted.
+            (self.out / "results.json").write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1))
         return results
 
     def _cases(self) -> list[Case]:

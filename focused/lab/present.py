@@ -42,8 +42,8 @@ def columns(results: Results) -> list[tuple[str, Value, str]]:
         ("loss N", _figure("loss_at_n"), ".2f"),
         ("loss end", _figure("loss"), ".2f"),
         ("/best-first", lambda run: run.loss_ratio, ".2f"),
-        ("pages", _figure("pages"), ".0f"),
-        ("requests", _figure("requests"), ".0f"),
+        ("pages", _figure("pages"), ",.0f"),
+        ("requests", _figure("requests"), ",.0f"),
         ("CPU ms", lambda run: run.cpu_ms, ".2f"),
         ("share", lambda run: run.share, ".3f"),
     ]
