@@ -16,6 +16,8 @@ from focused.critics.choose import choose_critic, critic_for
 from focused.critics.models import ModelRefused
 from focused.defaults import read
 from focused.extensions.progress import summary
+from focused.frontier.records import check_job
+from focused.frontier.resume import identity_of
 from focused.parts import make_prioritizer
 from focused.registry import UnknownName
 from focused.spiders.examples import Interrupted
@@ -85,7 +87,9 @@ class Command(ScrapyCrawl):
             make_prioritizer(topic, settings, choose_critic(topic, read(settings, "FOCUSED_CRITIC")).make())
             return topic
         critic = critic_for(topic, Path(read(settings, "FOCUSED_MODELS")), read(settings, "FOCUSED_CRITIC"))
-        make_prioritizer(topic, settings, critic)
+        prioritizer = make_prioritizer(topic, settings, critic)
+        if settings["JOBDIR"]:
+            check_job(Path(settings["JOBDIR"]), identity_of(topic, prioritizer, critic))
         return None
 
     def _report(self, crawler: Crawler) -> None:

@@ -53,7 +53,7 @@ class Lock:
         except OSError as error:
             self._file.close()
             raise JobRefused(
-                f"job folder {str(folder)!r} is in use by another crawl: wait for it, or name another"
+                f"job folder {str(folder)!r} is in use by another crawl: wait for it, or give another JOBDIR"
             ) from error
 
     def release(self) -> None:
@@ -95,8 +95,18 @@ def open_records(path: Path, identity: Mapping[str, str]) -> sqlite3.Connection:
     return connection
 
 
+def check_job(folder: Path, identity: Mapping[str, str]) -> None:
+    """Refuse, before anything has begun, a job folder that is in use or of another crawl."""
+    if (folder / FILE).exists():
+        lock = Lock(folder)
+        try:
+            open_records(folder / FILE, identity).close()
+        finally:
+            lock.release()
+
+
 def _unreadable(path: Path, error: sqlite3.DatabaseError) -> JobRefused:
-    return JobRefused(f"{str(path)!r} is not a readable job file ({error}): name another job folder")
+    return JobRefused(f"{str(path)!r} is not a readable job file ({error}): give another JOBDIR")
 
 
 def _check(connection: sqlite3.Connection, path: Path, identity: Mapping[str, str]) -> None:
@@ -105,7 +115,7 @@ def _check(connection: sqlite3.Connection, path: Path, identity: Mapping[str, st
         if found.get(key) != value:
             raise JobRefused(
                 f"job folder {str(path.parent)!r} was made with {key} {found.get(key)!r}, this crawl has {value!r}: "
-                f"name another job folder, or start the crawl as it was"
+                f"give another JOBDIR, or start the crawl as it was"
             )
 
 

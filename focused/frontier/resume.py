@@ -6,14 +6,19 @@ import json
 import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
+from zipfile import BadZipFile
 
-import numpy as np
 from scrapy.settings import BaseSettings
 
+from focused.critics.base import Critic
 from focused.defaults import read
+from focused.frontier.records import load_arrays
 from focused.frontier.starts import note_start
+from focused.frontier.store import JobRefused
 from focused.frontier.store_sqlite import SqliteStore
+from focused.prioritizers.base import Prioritizer, State
 from focused.topics.identity import fingerprint
+from focused.topics.topic import Topic
 
 if TYPE_CHECKING:
     from focused.parts import Parts
@@ -24,14 +29,17 @@ MODEL = "prioritizer"
 CRITIC_STATE = "critic state"
 
 
+def identity_of(topic: Topic, prioritizer: Prioritizer, critic: Critic) -> dict[str, str]:
+    """What must be the same for a job to be gone on with."""
+    return {"topic": f"{topic.name} ({fingerprint(topic)})", "prioritizer": prioritizer.name, "critic": critic.name}
+
+
 def open_store(parts: Parts, folder: Path, settings: BaseSettings) -> SqliteStore:
     """The store of a job folder. A job that was cut short goes on: its critic, its model, its order."""
-    prioritizer = parts.prioritizer
-    identity = {"topic": fingerprint(parts.topic), "prioritizer": prioritizer.name, "critic": parts.critic.name}
     store = SqliteStore(
         folder,
-        prioritizer,
-        identity=identity,
+        parts.prioritizer,
+        identity=identity_of(parts.topic, parts.prioritizer, parts.critic),
         most_pieces=read(settings, "FOCUSED_EVIDENCE_PIECES"),
         most_leases=read(settings, "FOCUSED_LEASES"),
     )
@@ -40,8 +48,12 @@ def open_store(parts: Parts, folder: Path, settings: BaseSettings) -> SqliteStor
         parts.critic.restore(json.loads(critic))
     if store.pages or store.waiting:
         logger.info("Going on with the job in %s: %d pages, %d links wait", folder, store.pages, store.waiting)
-    _learn_again(parts, store, read(settings, "FOCUSED_APPRENTICE"))
-    note_start(store, parts, settings)
+    try:
+        _learn_again(parts, store, read(settings, "FOCUSED_APPRENTICE"))
+        note_start(store, parts, settings)
+    except BaseException:
+        store.close()
+        raise
     return store
 
 
@@ -49,15 +61,30 @@ def _learn_again(parts: Parts, store: SqliteStore, started_from: str) -> None:
     prioritizer = parts.prioritizer
     saved = store.load_model(MODEL)
     if saved is not None:
-        prioritizer.restore(saved[0])
+        _restore(prioritizer, saved[0], "what this job has learned")
     elif started_from:
-        with np.load(started_from, allow_pickle=False) as arrays:
-            prioritizer.restore({name: arrays[name] for name in arrays.files})
+        _restore(prioritizer, _read_arrays(started_from), f"the saved apprentice {started_from!r}")
     learned_up_to = saved[1] if saved else 0
     if prioritizer.learns and store.last_page > learned_up_to:
         prioritizer = parts.trainer.catch_up(prioritizer, store.lessons_since(learned_up_to))
     store.prioritizer = prioritizer
     store.rescore()()()
+
+
+def _restore(prioritizer: Prioritizer, state: State, what: str) -> None:
+    try:
+        prioritizer.restore(state)
+    except (ValueError, KeyError) as error:
+        raise JobRefused(f"{what} does not fit this prioritizer ({error}): use the options it was made with") from error
+
+
+def _read_arrays(path: str) -> State:
+    try:
+        return load_arrays(Path(path).read_bytes())
+    except (OSError, ValueError, BadZipFile) as error:
+        raise JobRefused(
+            f"{path!r} is not a saved apprentice ({error}): make one with scrapy export --apprentice"
+        ) from error
 
 
 def save_model(parts: Parts) -> None:

@@ -60,6 +60,7 @@ class FrontierScheduler(BaseScheduler):
         self._flusher: CallLaterResult | None = None
         self._temporary: TemporaryDirectory[str] | None = None
         self._broken = False
+        self._most_flights: int = crawler.settings.getint("CONCURRENT_REQUESTS")
         self._per_host: int = read(crawler.settings, "FOCUSED_STOP_PER_HOST")
         self._pages_of: Counter[int] = Counter()
         self.most_pages: int = 0
@@ -123,7 +124,9 @@ class FrontierScheduler(BaseScheduler):
             return None
         try:
             self._settle()
-            if self._is_full():
+            # Links under way are fetched again after a crash, so their number is bounded: not by the downloader's
+            # view alone, which forgets those at callback and pipelines.
+            if self._is_full() or 0 < self._most_flights <= len(self._flights):
                 return None
             lease = self._lease()
         except StoreBroken as error:
@@ -338,9 +341,11 @@ class FrontierScheduler(BaseScheduler):
 
 
 def frontier_of(crawler: Crawler) -> FrontierScheduler | None:
-    """The frontier of a crawl; None if it has another scheduler, or has not begun."""
+    """The frontier of a crawl; None if it has another scheduler, has not begun, or its job was refused."""
     try:
         scheduler = crawler.engine.scheduler
     except RuntimeError:
         return None
-    return scheduler if isinstance(scheduler, FrontierScheduler) else None
+    if not isinstance(scheduler, FrontierScheduler) or scheduler.parts.store is None:
+        return None
+    return scheduler

@@ -81,7 +81,7 @@ class Evidence:
     def position_of_link(header: bytes, row: int) -> int:
         """Where in the bytes the number of one link stands, told by their first 12 bytes."""
         n, width, _ = _HEADER.unpack(header)
-        return _HEADER.size + 4 * (n + 1 + n * width + n + row)
+        return int(_HEADER.size + 4 * (n + 1 + n * width + n + row))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Evidence:

@@ -57,6 +57,10 @@ class TrainingPipeline:
             self._busy = True
             try:
                 await self._train()
+            except Exception:
+                # A learner that fails costs its lessons, not the page.
+                logger.exception("The prioritizer could not learn; the crawl goes on with what it knew")
+                self.crawler.stats.inc_value("focused/training/failed")
             finally:
                 self._busy = False
         if duplicate:
