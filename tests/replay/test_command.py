@@ -1,0 +1,46 @@
+"""``scrapy replay``, as a user runs it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+
+from focused.replay.log import read_log
+from focused.replay.write import write_web
+
+ROOT = Path(__file__).parents[2]
+ENVIRONMENT = {**os.environ, "SCRAPY_SETTINGS_MODULE": "focused.settings", "PYTHONPATH": str(ROOT)}
+
+
+def command(*arguments):
+    return [sys.executable, "-m", "scrapy", "replay", *map(str, arguments)]
+
+
+def test_a_web_is_served_until_interrupted(tmp_path):
+    warc, log = tmp_path / "web.warc.gz", tmp_path / "log.tsv"
+    write_web(warc, {"http://one.example/": "one", "http://two.example/": "two"})
+    with subprocess.Popen(command(warc, "--log", log), env=ENVIRONMENT, stdout=subprocess.PIPE, text=True) as replay:
+        said = replay.stdout.readline()
+        assert said.startswith("2 pages of 2 hosts at http://127.0.0.1:")
+        proxy = re.search(r"http://\S+", said)[0]
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({"http": proxy}))
+        assert opener.open("http://two.example/").read() == b"two"
+        replay.send_signal(signal.SIGINT)
+        assert replay.wait(30) == 0
+    assert [(fetch.status, fetch.url) for fetch in read_log(log)] == [(200, "http://two.example/")]
+
+
+def test_a_file_that_is_no_web_is_refused_in_a_sentence(tmp_path):
+    for name, words in (("none.warc.gz", "No such file"), ("text.warc.gz", "no recorded response in it")):
+        path = tmp_path / name
+        if "text" in name:
+            path.write_text("no archive")
+        run = subprocess.run(command(path), env=ENVIRONMENT, capture_output=True, text=True, check=False)
+        assert run.returncode != 0
+        assert words in run.stdout + run.stderr
+        assert "Traceback" not in run.stderr
