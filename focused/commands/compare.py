@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,7 +72,9 @@ class Command(ScrapyCommand):
         console = Console(width=None if os.isatty(1) else 160)
         quiet = Console(stderr=True)
         try:
-            results = Comparison(_plan(args, opts), lambda words: quiet.print(words, highlight=False)).run()
+            # Scrapy has taken the command's name out of the arguments.
+            command = ["scrapy", "compare", *sys.argv[1:]]
+            results = Comparison(_plan(args, opts), lambda words: quiet.print(words, highlight=False), command).run()
         except (OSError, ValueError, JobFailed) as error:
             raise UsageError(str(error), print_help=False) from error
         for table in to_rich(results):

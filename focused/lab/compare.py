@@ -8,7 +8,6 @@ import platform
 import re
 import shutil
 import sqlite3
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
@@ -53,10 +52,11 @@ class Task:
 
 
 class Comparison:
-    """Runs a plan; ``notify`` is told of each step."""
+    """Runs a plan; ``notify`` is told of each step, ``command`` is what the results say they were made by."""
 
-    def __init__(self, plan: Plan, notify: Notify) -> None:
+    def __init__(self, plan: Plan, notify: Notify, command: Sequence[str] = ()) -> None:
         self.plan = plan
+        self.command = command
         self.out = Path(plan.out)
         self.notify = notify
         self.web = Web.open(*plan.web)
@@ -73,7 +73,7 @@ class Comparison:
         cases = self._cases()
         self._teach(cases)
         results = Results(
-            command=sys.argv,
+            command=list(self.command),
             versions={"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
             plan=plan,
             targets={case.name: case.wanted for case in cases},

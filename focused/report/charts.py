@@ -1,7 +1,7 @@
 """Line and bar charts as SVG text, for reports that are one file and load nothing.
 
-Pure functions: numbers in, SVG out. Colours follow the page's text colour where they can, so that charts are legible
-on light and dark ground; series also differ by dashes, not by colour alone.
+Pure functions: numbers in, SVG out. Text and axes take the page's text colour, so that charts are legible on light and
+dark ground; beyond eight series the lines are dashed.
 """
 
 from __future__ import annotations
