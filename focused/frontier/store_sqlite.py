@@ -78,6 +78,10 @@ class SqliteStore(FrontierStore):
         self._bases: dict[int, float] = {}
         self._leases: dict[int, Lease] = {}
         self._returned: dict[int, Lease] = {}
+        # Links that were out at two deaths of the crawl: one of them may be the killer, so they go out one by one,
+        # and the others are not blamed for it.
+        self._suspects: set[int] = set()
+        self._held: list[int] = []
         self._records: dict[int, PageRecord] = {}
         self._digests: dict[int, int] = {}
         self._tokens = 0
@@ -117,7 +121,7 @@ class SqliteStore(FrontierStore):
     @property
     def waiting(self) -> int:
         """How many links wait."""
-        return len(self._order)
+        return len(self._order) + len(self._held)
 
     @property
     def leased(self) -> int:
@@ -199,6 +203,9 @@ class SqliteStore(FrontierStore):
                 return None
             if link in self._returned:
                 return self._returned.pop(link)
+            if link in self._suspects and self._suspect_is_out():
+                self._held.append(link)
+                return self.lease(now, gate)
             if attempt < _MOST_PUT_BACK and self._is_outdated(link):
                 self._score_again(link)
                 if self._rank(link) < self._order.best():
@@ -301,6 +308,7 @@ class SqliteStore(FrontierStore):
 
     def postpone(self, token: int) -> None:
         lease = self._leases.pop(token)
+        self._clear_of_suspicion(lease.link)
         self._records.pop(token, None)
         self._table.state[lease.link] = State.WAITING
         self._flush_links()
@@ -342,6 +350,8 @@ class SqliteStore(FrontierStore):
 
     def acknowledge(self, token: int, outcome: Outcome, detail: str = "") -> Outcome:
         lease = self._leases.pop(token)
+        for link in (lease.link, *lease.chain):
+            self._clear_of_suspicion(link)
         page = self._records.pop(token, None)
         if page is not None:
             outcome = page.outcome
@@ -442,6 +452,7 @@ class SqliteStore(FrontierStore):
             "UPDATE links SET state = 3, outcome = ?, detail = 'never finished' WHERE state = 2 AND tries >= ?",
             (Outcome.FAILED.value, self._most_leases),
         )
+        self._suspects = {row[0] for row in self._db.execute("SELECT id FROM links WHERE state = 2 AND tries >= 2")}
         self._write("UPDATE links SET state = 1 WHERE state = 2", ())
         self.commit()
 
@@ -473,6 +484,17 @@ class SqliteStore(FrontierStore):
         hosts = self._table.host[links].tolist()
         for link, host, score in zip(links.tolist(), hosts, scores, strict=True):
             self._order.put(link, host, score + self._bases.get(link, 0.0))
+
+    def _suspect_is_out(self) -> bool:
+        return any(lease.link in self._suspects for lease in self._leases.values())
+
+    def _clear_of_suspicion(self, link: int) -> None:
+        """A suspect is through: the next may go."""
+        if link in self._suspects:
+            self._suspects.discard(link)
+            held, self._held = self._held, []
+            for other in held:
+                self._wait(other)
 
     def _is_outdated(self, link: int) -> bool:
         return bool(self._table.pieces[link]) and self._table.version[link] != self._version

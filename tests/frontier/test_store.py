@@ -284,6 +284,25 @@ def test_a_page_that_always_kills_its_crawl_is_given_up(tmp_path):
         assert count_by(records, "outcome") == {Outcome.FAILED: 1}
 
 
+def test_links_that_were_out_at_two_deaths_go_out_one_by_one(tmp_path):
+    for _ in range(2):
+        store = SqliteStore(tmp_path, Plain())
+        for name in "abc":
+            store.add(NewLink(f"http://h/{name}", "h"))
+        assert len([store.lease(0, always) for _ in "abc"]) == 3
+        store.commit()
+        crash(store)
+    store = SqliteStore(tmp_path, Plain())
+    store.add(NewLink("http://h/d", "h"))
+    first, other = store.lease(0, always), store.lease(0, always)
+    assert (first.url, other.url) == ("http://h/a", "http://h/d"), "one suspect is out, the others wait for it"
+    assert store.lease(0, always) is None
+    assert store.waiting == 2
+    store.acknowledge(first.token, Outcome.DEAD)
+    assert store.lease(0, always).url == "http://h/b"
+    store.close()
+
+
 def test_what_was_not_acknowledged_leaves_no_page(tmp_path):
     store = SqliteStore(tmp_path, Plain())
     store.add(NewLink("http://h/a", "h"))
