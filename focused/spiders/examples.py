@@ -25,8 +25,10 @@ logger = logging.getLogger(__name__)
 Progress = Callable[[int, int, int], None]
 """Told after each page: how many are done, of how many, how many of those could not be had."""
 
-_LONGEST_WAIT = 120.0
-_MOST_WAITS = 3
+# Somebody sits before the progress bar: a host that wants more time than this (or whose robots.txt cannot be read,
+# which is a minute at least) is done without.
+_LONGEST_WAIT = 30.0
+_MOST_WAITS = 2
 # Above the command line: -o and JOBDIR are meant for the crawl, not for the examples that come before it.
 _ABOVE_ALL = 50
 _PLAIN_CRAWL: dict[str, Any] = {
@@ -126,4 +128,6 @@ def _plain(settings: Settings) -> Settings:
 def _reason(error: BaseException | None) -> str:
     if isinstance(error, HttpError):
         return f"HTTP {error.response.status}"
+    if isinstance(error, Postponed):
+        return error.reason
     return type(error).__name__

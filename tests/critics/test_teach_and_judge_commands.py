@@ -15,6 +15,7 @@ import pytest
 from scrapy.settings import Settings
 
 from focused.teaching import Source, plan_teaching
+from focused.testing.reply import Reply, Visit
 from focused.testing.site import SiteServer
 from focused.topics.topic import load_topic
 from tests.critics.toy_pages import BIRDS, MEALS, STARS
@@ -89,6 +90,22 @@ def test_examples_that_cannot_be_had_are_counted(site: SiteServer, folder: Path)
     assert done.returncode == 0, done.stderr
     assert "not fetched    2: HTTP 404 2" in done.stdout
     assert card(folder)["unreachable"] == {"HTTP 404": 2}
+
+
+def test_a_host_that_asks_for_a_moment_gets_it(site: SiteServer, folder: Path) -> None:
+    asked: list[str] = []
+
+    def busy_once(visit: Visit) -> Reply:
+        asked.append(visit.url)
+        if len(asked) == 1:
+            return Reply(status=429, headers={"Retry-After": "1"}, body=b"later")
+        return Reply(body=html(BIRDS[0]).encode())
+
+    site.pages["/birds/0"] = busy_once  # type: ignore[index]
+    done = scrapy(folder, "teach", str(folder / "birds.toml"), proxy=site.url)
+    assert done.returncode == 0, done.stderr
+    assert card(folder)["unreachable"] == {}
+    assert len(asked) == 2
 
 
 def test_other_examples_and_focus_and_some_held_out(site: SiteServer, folder: Path) -> None:
