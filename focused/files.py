@@ -1,8 +1,9 @@
-"""Files that are there whole or not at all."""
+"""Files that are there whole or not at all, and readers who have seen enough."""
 
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,3 +20,14 @@ def write_whole(path: Path) -> Iterator[IO[bytes]]:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def until_reader_stops() -> Iterator[None]:
+    """Printing into a pipe (``| head``) may end before all is printed, and that is no error."""
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python would complain again when it flushes at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

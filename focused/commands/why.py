@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from focused.files import until_reader_stops
 from focused.frontier.records import read_records
 from focused.frontier.store import JobRefused
 from focused.report.why import UnknownLink, tell_why
@@ -40,7 +41,7 @@ class Command(ScrapyCommand):
         if not args or not job:
             raise UsageError("name an address and a job: scrapy why URL --job JOBDIR")
         try:
-            with closing(read_records(job)) as connection:
+            with closing(read_records(job)) as connection, until_reader_stops():
                 for url in args:
                     self._tell(connection, url, opts.links)
         except (JobRefused, sqlite3.Error) as error:
@@ -48,7 +49,8 @@ class Command(ScrapyCommand):
 
     def _tell(self, connection: sqlite3.Connection, url: str, most: int) -> None:
         try:
-            print("\n".join(tell_why(connection, url, most=most)))
+            for line in tell_why(connection, url, most=most):
+                print(line)
         except UnknownLink as error:
             print(error.args[0], file=sys.stderr)
             self.exitcode = 1

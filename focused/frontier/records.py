@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import fcntl
 import json
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -124,7 +125,9 @@ def read_records(job: str | Path) -> sqlite3.Connection:
     path = Path(job) / FILE if Path(job).is_dir() else Path(job)
     if not path.is_file():
         raise JobRefused(f"there is no job in {str(job)!r}: name the JOBDIR of a crawl (it holds {FILE})")
-    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, check_same_thread=False)
+    # Where nobody may write, SQLite cannot make the file by which readers and writers agree; and none is needed.
+    how = "mode=ro" if os.access(path.parent, os.W_OK) else "immutable=1"
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, check_same_thread=False)
     connection.row_factory = sqlite3.Row
     return connection
 

@@ -30,6 +30,9 @@ _ENDS = {
 }
 
 
+_COMBINED = {"first": "first", "max": "best", "mean": "mean"}
+
+
 class UnknownLink(LookupError):
     """An address that the job has no record of; the message says what that can mean."""
 
@@ -153,7 +156,8 @@ class _Story:
     def _links(self, link: sqlite3.Row, evidence: Evidence) -> Iterator[str]:
         n = len(evidence)
         yield ""
-        yield f"{n} link{'' if n == 1 else 's'} to it known, with what stood around, by offset from the link:"
+        around = ", with what stood around, by offset from the link" if len(evidence.ids) else ""
+        yield f"{n} link{'' if n == 1 else 's'} to it known{around}:"
         d_max = getattr(self._model.prioritizer, "d_max", 5) if self._model else 5
         offsets = [*range(-d_max, d_max + 1), MAX_OFFSET + 1]
         shown = evidence.take(range(min(n, self._most)))
@@ -168,13 +172,19 @@ class _Story:
         if n > self._most:
             yield f"\n… and {n - self._most} more (--links {n} shows all)."
         yield ""
-        if self._model is not None:
-            yield (
-                f"Scores and reasons are those of the model saved last (after page {self._model.pages}); the score "
-                f"when it was chosen was given by the model of that moment."
-            )
-        else:
-            yield f"No scores and reasons: {self._no_model}."
+        yield self._whose_scores(n)
+
+    def _whose_scores(self, pieces: int) -> str:
+        if self._model is None:
+            return f"No scores and reasons: {self._no_model}."
+        prioritizer, pages = self._model.prioritizer, self._model.pages
+        how = f"Of several links the {_COMBINED[prioritizer.combine]} counts. " if pieces > 1 else ""
+        if not prioritizer.learns:
+            return f"{how}The prioritizer of this job, {prioritizer.name}, does not learn: its scores stay as they are."
+        return (
+            f"{how}Scores and reasons are those of the model saved last (after page {pages}); the score when it was "
+            f"chosen was given by the model of that moment."
+        )
 
     def _link(self, number: int, link: sqlite3.Row, row: Evidence) -> Iterator[str]:
         source = self._connection.execute(
@@ -198,7 +208,7 @@ class _Story:
         names = {number: feature for number, feature in zip(row.ids.tolist(), features, strict=True) if feature}
         parts = prioritizer.explain(row)
         yield f"   score: {float(prioritizer.score(row)[0]):.3f}"
-        others = [part for part in parts if isinstance(part.feature, str)]
+        others = [part for part in parts if isinstance(part.feature, str) and part.feature != "score"]
         if others:
             yield f"   besides words: {_told(others, names)}"
         of_words = [part for part in parts if not isinstance(part.feature, str)]

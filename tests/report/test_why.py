@@ -116,6 +116,17 @@ def test_a_job_whose_prioritizer_is_gone_still_tells_what_it_can(records: sqlite
     assert "cannot be made again" in story
 
 
+def test_a_prioritizer_that_does_not_learn_says_so(records: sqlite3.Connection) -> None:
+    copy = sqlite3.connect(":memory:")
+    records.backup(copy)
+    copy.row_factory = sqlite3.Row
+    copy.execute('UPDATE meta SET value = replace(value, \'"name": "apprentice"\', \'"name": "random"\')')
+    copy.execute("DELETE FROM models")
+    story = why(copy, f"{A}/bird3")
+    assert "random, does not learn" in story
+    assert "for it" not in story
+
+
 def test_a_hostile_title_does_nothing_to_a_terminal(records: sqlite3.Connection) -> None:
     story = why(records, f"{A}/hostile")
     assert "<script>alert(1)</script>" in story
