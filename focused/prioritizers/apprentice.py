@@ -7,7 +7,8 @@ critic's opinion of the anchor and of the words within three leaves (against its
 
 One set of defaults for all webs, chosen with ``bench/simulate.py`` on wpcd (12 topics, starts on and far), uci (8
 topics, root) and webkb (9 topics, root, ``--seeds 4``). The figure is the share of what could be found, wpcd / uci /
-webkb; .02 apart is noise (.03 on webkb with one seed)::
+webkb; .02 apart is noise (.03 on webkb with one seed). These were made while the critic `logistic` was still changing:
+compare them with one another; docs/prioritizers.md has the figures of today::
 
     --try apprentice                        .770  .457  .590
     --try 'apprentice topics=false'         .774  .426  .562
