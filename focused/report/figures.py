@@ -11,11 +11,10 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.extensions.limits import RELEVANT
 from focused.frontier.records import count_by
 from focused.frontier.store import Outcome, State
 
-RELEVANT = 0.5
-"""A page counts as found when its relevance reaches this."""
 NOW = 100
 """Harvest "now" is that of so many pages."""
 

@@ -17,12 +17,13 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
+from focused.extensions.limits import RELEVANT
 from focused.files import write_whole
 from focused.frontier.records import read_records
 from focused.frontier.starts import read_about, read_starts
 from focused.frontier.store import JobRefused, Outcome
 from focused.report.charts import bar_chart, line_chart
-from focused.report.figures import NOW, RELEVANT, Figures
+from focused.report.figures import NOW, Figures
 from focused.report.learned import learned_by_offset, read_model
 from focused.report.text import short, signed
 
