@@ -26,7 +26,9 @@ RETRY_TIMES = 2
 # 429 and 503 are left to BackoffMiddleware, which waits as long as the host asks.
 RETRY_HTTP_CODES = [500, 502, 504, 522, 524, 408]
 REFERER_ENABLED = False
-COOKIES_ENABLED = True
+# Pages as a stranger sees them: no sessions to be trapped in. (With cookies on, Scrapy asks for the list of public
+# suffixes over the network.)
+COOKIES_ENABLED = False
 
 # Pages are small; what is larger is a trap or a film.
 DOWNLOAD_MAXSIZE = 10 * 1024 * 1024
