@@ -45,7 +45,7 @@ OURS = {"SCHEDULER": "focused.frontier.scheduler.FrontierScheduler"}
 def site() -> dict[str, Reply]:
     anchors = {"a": "simmer the onions", "b": "a galaxy of stars", "c": "fold in the flour"}
     links = "".join(f"<p><a href='http://h.example/{name}'>{text}</a></p>" for name, text in anchors.items())
-    hub = Reply(body=f"<p>{OFF * 6}</p><p>{ON}</p>{links}".encode(), headers={"Content-Type": "text/html"})
+    hub = Reply(body=f"<p>{OFF * 10} One star.</p>{links}".encode(), headers={"Content-Type": "text/html"})
     pages = {f"http://h.example/{name}": linking(text=text * 5) for name, text in anchors.items()}
     return {"http://hub.example/": hub, "http://own.example/first": linking(text=ON), **pages}
 
