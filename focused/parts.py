@@ -22,6 +22,7 @@ from focused.frontier.store_sqlite import SqliteStore
 from focused.pages.page import Page, PageLimits
 from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.base import Prioritizer
+from focused.prioritizers.options import build
 from focused.prioritizers.trainer import Trainer
 from focused.registry import find
 from focused.scope import Scope
@@ -91,8 +92,7 @@ def _make(crawler: Crawler) -> Parts:
 def make_prioritizer(topic: Topic, settings: BaseSettings, critic: Critic) -> Prioritizer:
     """The prioritizer that the settings or the topic name, with the topic's options."""
     name, options = choose_prioritizer(topic, settings)
-    made: Prioritizer = find("prioritizer", name, PRIORITIZERS)(critic=critic, **options)
-    return made
+    return build(find("prioritizer", name, PRIORITIZERS), options, critic=critic)
 
 
 def choose_prioritizer(topic: Topic, settings: BaseSettings) -> tuple[str, dict[str, Any]]:
