@@ -73,7 +73,8 @@ def measure(options, folder, warc, proxy):
     medians = {kind: statistics.median(values) for kind, values in seconds.items()}
     for kind, values in seconds.items():
         every = ", ".join(f"{1000 * value:.2f}" for value in values)
-        print(f"{kind:8} {1000 * medians[kind]:6.2f} ms a page ({every})  {medians[kind] / medians['plain']:.2f} x plain")
+        ratio = medians[kind] / medians["plain"]
+        print(f"{kind:8} {1000 * medians[kind]:6.2f} ms a page ({every})  {ratio:.2f} x plain")
 
 
 def run(command, **environment):

@@ -35,7 +35,7 @@ def evidence_of(random, apprentice, features):
 def page(store, random, number, features, fresh):
     """One page as a crawl does it: lease, links and evidence, record, lessons, acknowledgement."""
     apprentice = store.prioritizer
-    lease = store.lease(0.0, lambda host: 0.0)
+    lease = store.lease(0.0, lambda _: 0.0)
     known = store.reserve(fresh)
     evidence = evidence_of(random, apprentice, features)
     evidence.link = known.links.astype(np.uint32)
@@ -111,7 +111,8 @@ def main():
         print(f"{store.waiting:,} links wait, {store.rows:,} pieces of evidence of {options.features} features")
         print(f"re-scoring all   {wall:.2f} s ({cpu:.2f} s of CPU); longest pause of the loop {1000 * pause:.0f} ms")
         print(f"memory           {memory:.0f} bytes a waiting link")
-        print(f"cost of a page   {1000 * large:.2f} ms, with 10,000 waiting {1000 * small:.2f} ms: x {large / small:.2f}")
+        few = f"with 10,000 waiting {1000 * small:.2f} ms"
+        print(f"cost of a page   {1000 * large:.2f} ms, {few}: x {large / small:.2f}")
         store.close()
 
 

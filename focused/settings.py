@@ -10,8 +10,8 @@ SPIDER_MODULES = ["focused.spiders"]
 NEWSPIDER_MODULE = "focused.spiders"
 COMMANDS_MODULE = "focused.commands"
 
-# Who we are. Set your own address: people whose sites are crawled should know whom to ask.
-USER_AGENT = "Focused/0.1 (a topical crawler; +https://github.com/focused-crawler/focused)"
+# Who we are. Add an address of yours: people whose sites are crawled should know whom to ask.
+USER_AGENT = "Focused/0.1 (a topical crawler that obeys robots.txt)"
 
 # Politeness.
 ROBOTSTXT_OBEY = True

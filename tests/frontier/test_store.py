@@ -380,10 +380,10 @@ def test_a_full_disk_is_told_and_loses_nothing_acknowledged(tmp_path):
     frontier.store.add(NewLink("http://seed/", "seed", base=SEED_RANK))
     frontier.page("http://seed/", 0.5, [("http://h/a", 0.2)])
     frontier.store._db.execute("PRAGMA max_page_count = 1")
+    for i in range(2000):
+        frontier.store.add(NewLink(f"http://h/{'x' * 500}/{i}", "h"))
     with pytest.raises(StoreBroken, match="full"):
-        for i in range(2000):
-            frontier.store.add(NewLink(f"http://h/{'x' * 500}/{i}", "h"))
-            frontier.store.commit()
+        frontier.store.commit()
     crash(frontier.store)
     frontier.store = frontier.open()
     assert frontier.store.pages == 1
