@@ -25,11 +25,12 @@ from scrapy.utils.job import job_dir
 
 from focused.defaults import read
 from focused.frontier.engine import EngineAccess
+from focused.frontier.job_file import StoreBroken
 from focused.frontier.outcomes import POSTPONED, OutcomeNoter, note
 from focused.frontier.requests import META, is_plain, priority_to_base, request_from_bytes, request_to_bytes
 from focused.frontier.resume import open_store
 from focused.frontier.store import SEED_RANK, JobRefused, Lease, NewLink, Outcome
-from focused.frontier.store_sqlite import SqliteStore, StoreBroken
+from focused.frontier.store_sqlite import SqliteStore
 from focused.pages.page import join, url_to_host
 from focused.parts import parts_of
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from random import Random
@@ -13,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.frontier.blocks import Blocks
+from focused.frontier.job_file import JobFile
 from focused.frontier.order import Gate, Order, Snapshot, sort
-from focused.frontier.records import FILE, Lock, connect, in_chunks, load_arrays, open_records, save_arrays
+from focused.frontier.records import load_arrays, save_arrays
 from focused.frontier.store import (
     SEED_RANK,
     FrontierStore,
@@ -26,21 +26,15 @@ from focused.frontier.store import (
     State,
 )
 from focused.frontier.table import LinkTable
-from focused.pages.evidence import HEADER_SIZE, Evidence
+from focused.pages.evidence import Evidence
 from focused.pages.page import url_to_key
 from focused.pages.tokens import LEXICON
 from focused.prioritizers.base import Lessons, Prioritizer
 
 _RETURN_RANK = SEED_RANK - 1
-_BLOCKS_CACHED = 256
-_BLOCKS_AT_ONCE = 64
 # How many links with an outdated score may be put back before one is handed out.
 _MOST_PUT_BACK = 8
 _LONGEST_CHAIN = 20
-
-
-class StoreBroken(RuntimeError):
-    """The store cannot be written (a full disk); what was acknowledged before is safe."""
 
 
 class SqliteStore(FrontierStore):
@@ -56,13 +50,7 @@ class SqliteStore(FrontierStore):
         most_leases: int = 3,
         seed: int = 0,
     ) -> None:
-        self._lock = Lock(folder)
-        self._path = folder / FILE
-        try:
-            self._db = open_records(self._path, identity or {})
-        except BaseException:
-            self._lock.release()
-            raise
+        self._file = JobFile(folder, identity or {})
         self._prioritizer = prioritizer
         self._version = 1
         self._most_pieces = most_pieces
@@ -87,9 +75,7 @@ class SqliteStore(FrontierStore):
         self._tokens = 0
         self._order_number = 0
         self._pages = 0
-        self._blocks: OrderedDict[int, Evidence] = OrderedDict()
-        self._next_block = 1
-        self.rows = 0
+        self._blocks = Blocks(self._file)
         LEXICON.forget()
         self._load()
 
@@ -106,12 +92,17 @@ class SqliteStore(FrontierStore):
     @property
     def folder(self) -> Path:
         """The job folder."""
-        return self._path.parent
+        return self._file.path.parent
 
     @property
     def relevance_sum(self) -> float:
         """The relevance of all pages judged so far, in all starts of the job."""
         return float(np.nansum(self._table.relevance, dtype=np.float64))
+
+    @property
+    def rows(self) -> int:
+        """How many pieces of evidence are kept."""
+        return self._blocks.count
 
     @property
     def hosts(self) -> int:
@@ -183,12 +174,8 @@ class SqliteStore(FrontierStore):
         table = self._table
         evidence.host = table.host[links]
         evidence.source = np.full(len(evidence), source, np.uint32)
-        self._forget_block(source)
-        block, self._next_block = self._next_block, self._next_block + 1
-        self._write("INSERT INTO blocks VALUES (?, ?, ?)", (block, source, evidence.to_bytes()))
-        rows = list(zip(links.tolist(), [block] * len(links), range(len(links)), strict=True))
-        self._write_many("INSERT INTO evidence VALUES (?, ?, ?)", rows)
-        self.rows += len(rows)
+        self._forget_page(source)
+        self._blocks.add(source, evidence)
         full = table.pieces[links] >= self._most_pieces
         table.merge(links, scores, self._prioritizer.combine)
         for link in dict.fromkeys(links[full & (table.state[links] == State.WAITING)].tolist()):
@@ -246,11 +233,11 @@ class SqliteStore(FrontierStore):
     def pages_by_host(self) -> dict[int, int]:
         """How many pages were fetched, by the number of their host."""
         query = "SELECT host, count(*) FROM pages JOIN links ON links.id = pages.link GROUP BY host"
-        return dict(self._db.execute(query).fetchall())
+        return dict(self._file.rows(query))
 
     def count_found(self, least: float) -> int:
         """How many pages reached a relevance."""
-        row = self._db.execute("SELECT count(*) FROM pages WHERE outcome = 1 AND relevance >= ?", (least,)).fetchone()
+        row = self._file.row("SELECT count(*) FROM pages WHERE outcome = 1 AND relevance >= ?", (least,))
         return int(row[0])
 
     def outcome_of(self, token: int) -> Outcome:
@@ -260,12 +247,12 @@ class SqliteStore(FrontierStore):
 
     def parent_url(self, token: int) -> str:
         """The address of the page on which a leased link was found first; '' for a seed."""
-        row = self._db.execute("SELECT url FROM links WHERE id = ?", (self._leases[token].source,)).fetchone()
+        row = self._file.row("SELECT url FROM links WHERE id = ?", (self._leases[token].source,))
         return str(row[0]) if row else ""
 
     def evidence_of(self, link: int) -> Evidence | None:
         """All kept evidence of a link."""
-        return self._evidence_of([link])
+        return self._blocks.of([link])
 
     def was_redirected(self, token: int) -> bool:
         """Did a lease begin at another address, or end at one that another fetch took?"""
@@ -297,7 +284,7 @@ class SqliteStore(FrontierStore):
         self._order.remove(target)
         self._flush_links()
         self._table.state[target] = State.LEASED
-        self._write("UPDATE links SET state = 2, target = NULL WHERE id = ?", (target,))
+        self._file.write("UPDATE links SET state = 2, target = NULL WHERE id = ?", (target,))
         lease.link, lease.url, lease.host = target, url, int(self._table.host[target])
         return True
 
@@ -312,7 +299,7 @@ class SqliteStore(FrontierStore):
         self._records.pop(token, None)
         self._table.state[lease.link] = State.WAITING
         self._flush_links()
-        self._write("UPDATE links SET state = 1, tries = tries - 1 WHERE id = ?", (lease.link,))
+        self._file.write("UPDATE links SET state = 1, tries = tries - 1 WHERE id = ?", (lease.link,))
         self._wait(lease.link)
 
     # --- pages and lessons -------------------------------------------------------------------------------------
@@ -342,10 +329,9 @@ class SqliteStore(FrontierStore):
 
     def lessons_since(self, order: int) -> list[Lessons | None]:
         """The lessons of each page judged after the given one, in that order: what a saved model has not seen."""
-        rows = self._db.execute("SELECT link, relevance, outcome FROM pages WHERE seq > ? ORDER BY seq", (order,))
+        rows = self._file.rows("SELECT link, relevance, outcome FROM pages WHERE seq > ? ORDER BY seq", (order,))
         return [
-            self._lessons([link], relevance if outcome == Outcome.PAGE else 0.0)
-            for link, relevance, outcome in rows.fetchall()
+            self._lessons([link], relevance if outcome == Outcome.PAGE else 0.0) for link, relevance, outcome in rows
         ]
 
     def acknowledge(self, token: int, outcome: Outcome, detail: str = "") -> Outcome:
@@ -387,81 +373,78 @@ class SqliteStore(FrontierStore):
     def save_model(self, name: str, data: Mapping[str, NDArray[Any]], order: int) -> None:
         """Keep what a learner knows after the lessons up to a page."""
         row = (name, order, self._version, save_arrays(data))
-        self._write("INSERT OR REPLACE INTO models VALUES (?, ?, ?, ?)", row)
+        self._file.write("INSERT OR REPLACE INTO models VALUES (?, ?, ?, ?)", row)
 
     def load_model(self, name: str) -> tuple[dict[str, NDArray[Any]], int] | None:
         """A learner's saved state, and the number of the last page whose lessons it knows."""
-        row = self._db.execute("SELECT data, seq FROM models WHERE name = ?", (name,)).fetchone()
+        row = self._file.row("SELECT data, seq FROM models WHERE name = ?", (name,))
         return (load_arrays(row[0]), int(row[1])) if row else None
 
     def note(self, key: str, value: str) -> None:
         """Keep a word about the job."""
-        self._write("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+        self._file.write("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def noted(self, key: str) -> str | None:
         """What `note` kept."""
-        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        row = self._file.row("SELECT value FROM meta WHERE key = ?", (key,))
         return str(row[0]) if row else None
 
     def commit(self) -> None:
         """Make everything so far outlast the process."""
         self._flush_links()
-        if self._db.in_transaction:
-            self._execute("COMMIT")
+        self._file.commit()
 
     def close(self) -> None:
         try:
             self._write_words()
             self.commit()
         finally:
-            self._db.close()
-            self._lock.release()
+            self._file.close()
+
+    def abandon(self) -> None:
+        """Let go of everything as if the process had died."""
+        self._file.abandon()
 
     # --- inside ------------------------------------------------------------------------------------------------
 
     def _load(self) -> None:
-        for number, name in self._db.execute("SELECT id, name FROM hosts ORDER BY id"):
+        for number, name in self._file.rows("SELECT id, name FROM hosts ORDER BY id"):
             self._hosts[name] = number
             self._host_names.append(name)
-        (last,) = self._db.execute(
+        (last,) = self._file.row(
             "SELECT max(coalesce((SELECT max(id) FROM links), 0), coalesce((SELECT max(link) FROM evidence), 0))"
-        ).fetchone()
+        )
         if not last:
             return
         self._next_link = last + 1
         self._table.grow(last)
         self._take_leases_back()
-        for link, state, host, base in self._db.execute("SELECT id, state, host, base FROM links"):
+        for link, state, host, base in self._file.rows("SELECT id, state, host, base FROM links"):
             self._table.state[link], self._table.host[link] = state, host
             if base:
                 self._bases[link] = base
-        for link, relevance in self._db.execute("SELECT link, relevance FROM pages"):
+        for link, relevance in self._file.rows("SELECT link, relevance FROM pages"):
             self._table.relevance[link] = relevance
-        for link, count in self._db.execute("SELECT link, count(*) FROM evidence GROUP BY link"):
-            self._table.pieces[link] = count
-            self.rows += count
-        (self._next_block,) = self._db.execute("SELECT coalesce(max(id), 0) + 1 FROM blocks").fetchone()
-        counts = self._db.execute("SELECT coalesce(max(seq), 0), count(*) FROM pages").fetchone()
-        self._order_number, self._pages = counts
+        links, counts = self._blocks.counts()
+        self._table.pieces[links] = counts
+        self._order_number, self._pages = self._file.row("SELECT coalesce(max(seq), 0), count(*) FROM pages")
         for link in np.flatnonzero(self._table.state == State.WAITING).tolist():
             self._order.put(link, int(self._table.host[link]), self._bases.get(link, 0.0))
 
     def _take_leases_back(self) -> None:
         """Links that were out when the crawl died wait again; a page that keeps killing its crawl is given up."""
-        self._write(
+        self._file.write(
             "UPDATE links SET state = 3, outcome = ?, detail = 'never finished' WHERE state = 2 AND tries >= ?",
             (Outcome.FAILED.value, self._most_leases),
         )
-        self._suspects = {row[0] for row in self._db.execute("SELECT id FROM links WHERE state = 2 AND tries >= 2")}
-        self._write("UPDATE links SET state = 1 WHERE state = 2", ())
+        self._suspects = {row[0] for row in self._file.rows("SELECT id FROM links WHERE state = 2 AND tries >= 2")}
+        self._file.write("UPDATE links SET state = 1 WHERE state = 2", ())
         self.commit()
 
     def _find(self, keys: Sequence[int]) -> dict[int, int]:
         found = {key: self._reserved[key] for key in keys if key in self._reserved}
         missing = [key for key in keys if key not in found]
-        for chunk in in_chunks(missing):
-            marks = ",".join("?" * len(chunk))
-            found.update(self._db.execute(f"SELECT key, id FROM links WHERE key IN ({marks})", chunk))  # noqa: S608
+        found.update(self._file.rows_in("SELECT key, id FROM links WHERE key IN ({})", missing))
         return found
 
     def _host(self, name: str) -> int:
@@ -469,7 +452,7 @@ class SqliteStore(FrontierStore):
         if number is None:
             number = self._hosts[name] = len(self._host_names)
             self._host_names.append(name)
-            self._write("INSERT INTO hosts VALUES (?, ?)", (number, name))
+            self._file.write("INSERT INTO hosts VALUES (?, ?)", (number, name))
         return number
 
     def _rank(self, link: int) -> float:
@@ -500,7 +483,7 @@ class SqliteStore(FrontierStore):
         return bool(self._table.pieces[link]) and self._table.version[link] != self._version
 
     def _score_again(self, link: int) -> None:
-        evidence = self._evidence_of([link])
+        evidence = self._blocks.of([link])
         if evidence is None:
             return
         scores = self._prioritizer.score(evidence)
@@ -513,9 +496,7 @@ class SqliteStore(FrontierStore):
     def _hand_out(self, link: int) -> Lease:
         self._tokens += 1
         self._flush_links()
-        row = self._db.execute(
-            "SELECT url, depth, source, tries, base, request FROM links WHERE id = ?", (link,)
-        ).fetchone()
+        row = self._file.row("SELECT url, depth, source, tries, base, request FROM links WHERE id = ?", (link,))
         url, depth, source, tries, base, request = row
         self._table.state[link] = State.LEASED
         self._set_state(link, State.LEASED, tries=tries + 1)
@@ -528,25 +509,25 @@ class SqliteStore(FrontierStore):
     def _set_state(self, link: int, state: State, tries: int | None = None) -> None:
         self._flush_links()
         if tries is None:
-            self._write("UPDATE links SET state = ? WHERE id = ?", (state.value, link))
+            self._file.write("UPDATE links SET state = ? WHERE id = ?", (state.value, link))
         else:
-            self._write("UPDATE links SET state = ?, tries = ? WHERE id = ?", (state.value, tries, link))
+            self._file.write("UPDATE links SET state = ?, tries = ? WHERE id = ?", (state.value, tries, link))
 
     def _close_link(self, link: int, outcome: Outcome, detail: str, target: int | None = None) -> None:
         self._flush_links()
         self._table.state[link] = State.DONE
         row = (outcome.value, detail or None, target, link)
-        self._write("UPDATE links SET state = 3, outcome = ?, detail = ?, target = ? WHERE id = ?", row)
+        self._file.write("UPDATE links SET state = 3, outcome = ?, detail = ?, target = ? WHERE id = ?", row)
 
     def _first_with(self, digest: int) -> int:
         if digest in self._digests:
             return self._digests[digest]
-        row = self._db.execute("SELECT link FROM pages WHERE digest = ? AND outcome = 1", (digest,)).fetchone()
+        row = self._file.row("SELECT link FROM pages WHERE digest = ? AND outcome = 1", (digest,))
         return int(row[0]) if row else 0
 
     def _lessons(self, links: Sequence[int], relevance: float) -> Lessons | None:
-        others = self._db.execute("SELECT id FROM links WHERE target = ?", (links[0],))
-        evidence = self._evidence_of(list(dict.fromkeys([*links, *(row[0] for row in others)])))
+        others = self._file.rows("SELECT id FROM links WHERE target = ?", (links[0],))
+        evidence = self._blocks.of(list(dict.fromkeys([*links, *(row[0] for row in others)])))
         if evidence is None:
             return None
         n = len(evidence)
@@ -562,94 +543,46 @@ class SqliteStore(FrontierStore):
     def _relevance_behind(self, link: int) -> float:
         """R of the page at the end of a chain of redirects; NaN if there is none (yet)."""
         for _ in range(_LONGEST_CHAIN):
-            row = self._db.execute("SELECT target FROM links WHERE id = ?", (link,)).fetchone()
+            row = self._file.row("SELECT target FROM links WHERE id = ?", (link,))
             if not row or not row[0]:
                 break
             link = row[0]
         return float(self._table.relevance[link])
 
-    def _evidence_of(self, links: Sequence[int]) -> Evidence | None:
-        """All kept evidence of some links, in the order in which it was seen."""
-        marks = ",".join("?" * len(links))
-        query = f"SELECT block, row FROM evidence WHERE link IN ({marks}) ORDER BY block, row"  # noqa: S608
-        by_block: dict[int, list[int]] = {}
-        for block, row in self._db.execute(query, links):
-            by_block.setdefault(block, []).append(row)
-        if not by_block:
-            return None
-        return Evidence.concat([self._block(block).take(rows) for block, rows in by_block.items()])
-
-    def _block(self, number: int) -> Evidence:
-        block = self._blocks.get(number)
-        if block is None:
-            (data,) = self._db.execute("SELECT data FROM blocks WHERE id = ?", (number,)).fetchone()
-            block = self._blocks[number] = Evidence.from_bytes(data)
-            if len(self._blocks) > _BLOCKS_CACHED:
-                self._blocks.popitem(last=False)
-        else:
-            self._blocks.move_to_end(number)
-        return block
-
-    def _forget_block(self, source: int) -> None:
+    def _forget_page(self, source: int) -> None:
         """A page is fetched a second time (its first fetch was cut short): its evidence is replaced."""
-        row = self._db.execute("SELECT id FROM blocks WHERE source = ?", (source,)).fetchone()
-        if row is None:
-            return
-        links = self._block(row[0]).link.astype(np.int64)
-        self._write_many(
-            "DELETE FROM evidence WHERE link = ? AND block = ?", [(link, row[0]) for link in links.tolist()]
-        )
-        self._write("DELETE FROM blocks WHERE id = ?", row)
-        self._blocks.pop(row[0])
-        self.rows -= len(links)
-        self._table.pieces[links] = 0
-        self._table.total[links] = 0.0
-        for link in dict.fromkeys(links.tolist()):
-            left = self._evidence_of([link])
+        for link in self._blocks.drop(source):
+            self._table.pieces[link] = 0
+            self._table.total[link] = 0.0
+            left = self._blocks.of([link])
             if left is not None:
                 self._table.merge(np.full(len(left), link), self._prioritizer.score(left), self._prioritizer.combine)
 
     def _evict(self, link: int) -> None:
         """Let go of pieces of evidence beyond the most: not the first, and not the best where the best counts."""
-        refs = self._db.execute(
-            "SELECT block, row FROM evidence WHERE link = ? ORDER BY block, row", (link,)
-        ).fetchall()
-        surplus = len(refs) - self._most_pieces
+        pieces = self._blocks.pieces([link])
+        surplus = len(pieces) - self._most_pieces
         if surplus <= 0:
             return
-        spare = list(range(1, len(refs)))
+        spare = list(range(1, len(pieces)))
         if self._prioritizer.combine == "max":
-            scores = self._prioritizer.score(Evidence.concat([self._block(block).row(row) for block, row in refs]))
-            spare = [i for i in spare if i != int(scores.argmax())]
+            scores = [float(self._prioritizer.score(row)[0]) for p in pieces if (row := self._blocks.read([p]))]
+            spare = [i for i in spare if i != int(np.argmax(scores))]
         for i in self._random.sample(spare, min(len(spare), surplus)):
-            self._forget_piece(link, *refs[i])
+            self._blocks.forget(link, pieces[i])
         if self._prioritizer.combine == "mean":
             # As if an average piece had gone; the next re-scoring knows better.
             self._table.total[link] *= self._most_pieces / (self._most_pieces + surplus)
 
-    def _forget_piece(self, link: int, number: int, row: int) -> None:
-        self._write("DELETE FROM evidence WHERE link = ? AND block = ? AND row = ?", (link, number, row))
-        with self._db.blobopen("blocks", "data", number) as blob:
-            blob.seek(Evidence.position_of_link(blob.read(HEADER_SIZE), row))
-            blob.write(bytes(4))
-        self._blocks.pop(number, None)
-        self.rows -= 1
-
     def _score_blocks(self, prioritizer: Prioritizer, size: int) -> LinkTable:
-        """Score all evidence, in a thread, over a connection of its own."""
+        """Score all evidence, in a thread."""
         table = LinkTable()
         table.grow(size)
-        reader = connect(self._path)
-        try:
-            rows = reader.execute("SELECT data FROM blocks ORDER BY id")
-            while blocks := rows.fetchmany(_BLOCKS_AT_ONCE):
-                evidence = Evidence.concat([Evidence.from_bytes(data) for (data,) in blocks])
-                scores = prioritizer.score(evidence)
-                links = evidence.link.astype(np.int64)
-                kept = (links > 0) & (links < size)
-                table.merge(links[kept], scores[kept], prioritizer.combine)
-        finally:
-            reader.close()
+        for evidence in self._blocks.scan():
+            scores = prioritizer.score(evidence)
+            links = evidence.link.astype(np.int64)
+            kept = (links > 0) & (links < size)
+            table.merge(links[kept], scores[kept], prioritizer.combine)
         return table
 
     def _ranks(self, snapshot: Snapshot, table: LinkTable, how: str) -> NDArray[np.float32]:
@@ -667,47 +600,18 @@ class SqliteStore(FrontierStore):
             *(page.link, page.order, page.url, page.title, page.relevance, page.best_class, page.outcome.value),
             *(page.digest, json.dumps(page.item, ensure_ascii=False)),
         )
-        self._write("INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        self._file.write("INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def _write_words(self) -> None:
         new = LEXICON.take_new()
         if new:
-            self._write_many("INSERT OR IGNORE INTO words VALUES (?, ?)", list(new.items()))
+            self._file.write_many("INSERT OR IGNORE INTO words VALUES (?, ?)", list(new.items()))
 
     def _flush_links(self) -> None:
         if self._unwritten:
             rows, self._unwritten = self._unwritten, []
-            self._write_many(
+            self._file.write_many(
                 "INSERT INTO links(id, key, url, host, depth, source, state, base, request) VALUES (?,?,?,?,?,?,?,?,?)",
                 rows,
             )
             self._reserved = {key: link for key, link in self._reserved.items() if self._table.state[link] == 0}
-
-    def _write(self, sql: str, values: Sequence[Any]) -> None:
-        self._begin()
-        self._execute(sql, values)
-
-    def _write_many(self, sql: str, rows: Sequence[Sequence[Any]]) -> None:
-        self._begin()
-        try:
-            self._db.executemany(sql, rows)
-        except sqlite3.OperationalError as error:
-            self._fail(error)
-
-    def _begin(self) -> None:
-        if not self._db.in_transaction:
-            self._execute("BEGIN")
-
-    def _execute(self, sql: str, values: Sequence[Any] = ()) -> None:
-        try:
-            self._db.execute(sql, values)
-        except sqlite3.OperationalError as error:
-            self._fail(error)
-
-    def _fail(self, error: sqlite3.OperationalError) -> None:
-        if self._db.in_transaction:
-            self._db.execute("ROLLBACK")
-        raise StoreBroken(
-            f"the job's file {str(self._path)!r} cannot be written ({error}); "
-            f"what was acknowledged is safe: make room and start the same command again"
-        ) from error

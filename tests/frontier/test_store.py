@@ -5,9 +5,10 @@ import sqlite3
 import numpy as np
 import pytest
 
+from focused.frontier.job_file import StoreBroken
 from focused.frontier.records import count_by, read_items, read_records
 from focused.frontier.store import SEED_RANK, JobRefused, NewLink, Outcome, PageRecord, State
-from focused.frontier.store_sqlite import SqliteStore, StoreBroken
+from focused.frontier.store_sqlite import SqliteStore
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Prioritizer
 
@@ -379,7 +380,7 @@ def test_a_full_disk_is_told_and_loses_nothing_acknowledged(tmp_path):
     frontier = Frontier(tmp_path, False)
     frontier.store.add(NewLink("http://seed/", "seed", base=SEED_RANK))
     frontier.page("http://seed/", 0.5, [("http://h/a", 0.2)])
-    frontier.store._db.execute("PRAGMA max_page_count = 1")
+    frontier.store._file._db.execute("PRAGMA max_page_count = 1")
     for i in range(2000):
         frontier.store.add(NewLink(f"http://h/{'x' * 500}/{i}", "h"))
     with pytest.raises(StoreBroken, match="full"):
@@ -401,9 +402,7 @@ def test_memory_per_waiting_link_is_small(tmp_path):
 
 def crash(store):
     """Let go of everything as the death of the process would: without a word to the database."""
-    store._db.rollback() if store._db.in_transaction else None
-    store._db.close()
-    store._lock.release()
+    store.abandon()
 
 
 def test_states_are_stored_as_documented():
