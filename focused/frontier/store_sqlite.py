@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from focused.frontier.blocks import Blocks
 from focused.frontier.job_file import JobFile
+from focused.frontier.links import Links
 from focused.frontier.order import Gate, Order, Snapshot, sort
 from focused.frontier.records import load_arrays, save_arrays
 from focused.frontier.store import (
@@ -34,7 +35,6 @@ from focused.prioritizers.base import Lessons, Prioritizer
 _RETURN_RANK = SEED_RANK - 1
 # How many links with an outdated score may be put back before one is handed out.
 _MOST_PUT_BACK = 8
-_LONGEST_CHAIN = 20
 
 
 class SqliteStore(FrontierStore):
@@ -58,11 +58,7 @@ class SqliteStore(FrontierStore):
         self._random = Random(seed)
         self._order = Order()
         self._table = LinkTable()
-        self._hosts: dict[str, int] = {}
-        self._host_names: list[str] = [""]
-        self._next_link = 1
-        self._reserved: dict[int, int] = {}
-        self._unwritten: list[tuple[Any, ...]] = []
+        self._links = Links(self._file)
         self._bases: dict[int, float] = {}
         self._leases: dict[int, Lease] = {}
         self._returned: dict[int, Lease] = {}
@@ -107,7 +103,7 @@ class SqliteStore(FrontierStore):
     @property
     def hosts(self) -> int:
         """How many hosts the links are of."""
-        return len(self._hosts)
+        return self._links.hosts
 
     @property
     def waiting(self) -> int:
@@ -132,14 +128,8 @@ class SqliteStore(FrontierStore):
     # --- links -------------------------------------------------------------------------------------------------
 
     def reserve(self, urls: Sequence[str]) -> Known:
-        keys = [url_to_key(url) for url in urls]
-        found = self._find(keys)
-        for key in keys:
-            if key not in found:
-                found[key] = self._reserved[key] = self._next_link
-                self._next_link += 1
-        links = np.array([found[key] for key in keys], np.int64)
-        self._table.grow(self._next_link)
+        links = np.array(self._links.reserve([url_to_key(url) for url in urls]), np.int64)
+        self._table.grow(self._links.next)
         table = self._table
         states, pieces = table.state[links], table.pieces[links].astype(np.int64)
         full = (pieces >= self._most_pieces) & (states == State.WAITING)
@@ -151,21 +141,14 @@ class SqliteStore(FrontierStore):
 
     def add(self, new: NewLink) -> bool:
         key = new.key or url_to_key(new.url)
-        link = new.link or self._find([key]).get(key, 0)
-        if not link:
-            link = self._next_link
-            self._next_link += 1
-            self._table.grow(link)
+        link = new.link or self._links.reserve([key])[0]
+        self._table.grow(self._links.next)
         if self._table.state[link] != State.RESERVED:
             return False
-        self._reserved[key] = link
-        host = self._host(new.host)
         self._table.state[link] = State.WAITING
-        self._table.host[link] = host
+        self._table.host[link] = self._links.add(link, key, new)
         if new.base:
             self._bases[link] = new.base
-        row = (link, key, new.url, host, new.depth, new.source, State.WAITING.value, new.base, new.request)
-        self._unwritten.append(row)
         self._wait(link)
         return True
 
@@ -203,7 +186,7 @@ class SqliteStore(FrontierStore):
 
     def host_name(self, host: int) -> str:
         """The name of a host, by its number."""
-        return self._host_names[host]
+        return self._links.host_name(host)
 
     def release(self, host: int) -> None:
         """A fetch of this host ended."""
@@ -215,7 +198,7 @@ class SqliteStore(FrontierStore):
 
     def waiting_by_host(self) -> dict[str, int]:
         """How many links wait, by host."""
-        return {self._host_names[host]: count for host, count in self._order.counts_by_host().items()}
+        return {self._links.host_name(host): count for host, count in self._order.counts_by_host().items()}
 
     def leases(self) -> list[Lease]:
         """All leases that are out."""
@@ -247,8 +230,7 @@ class SqliteStore(FrontierStore):
 
     def parent_url(self, token: int) -> str:
         """The address of the page on which a leased link was found first; '' for a seed."""
-        row = self._file.row("SELECT url FROM links WHERE id = ?", (self._leases[token].source,))
-        return str(row[0]) if row else ""
+        return self._links.url(self._leases[token].source)
 
     def evidence_of(self, link: int) -> Evidence | None:
         """All kept evidence of a link."""
@@ -260,11 +242,11 @@ class SqliteStore(FrontierStore):
 
     def link_with(self, key: int) -> int:
         """The link that has this identity; 0 if there is none."""
-        return self._find([key]).get(key, 0)
+        return self._links.find([key]).get(key, 0)
 
     def new_number(self) -> int:
         """A number that no link has yet."""
-        return self._next_link
+        return self._links.next
 
     def redirect(self, token: int, url: str, host: str) -> bool:
         lease = self._leases[token]
@@ -282,9 +264,8 @@ class SqliteStore(FrontierStore):
         elif state == State.RESERVED:
             self.add(NewLink(url, host, link=target, depth=lease.depth, source=lease.source))
         self._order.remove(target)
-        self._flush_links()
         self._table.state[target] = State.LEASED
-        self._file.write("UPDATE links SET state = 2, target = NULL WHERE id = ?", (target,))
+        self._links.update(target, state=State.LEASED.value, target=None)
         lease.link, lease.url, lease.host = target, url, int(self._table.host[target])
         return True
 
@@ -298,8 +279,7 @@ class SqliteStore(FrontierStore):
         self._clear_of_suspicion(lease.link)
         self._records.pop(token, None)
         self._table.state[lease.link] = State.WAITING
-        self._flush_links()
-        self._file.write("UPDATE links SET state = 1, tries = tries - 1 WHERE id = ?", (lease.link,))
+        self._links.update(lease.link, state=State.WAITING.value, tries=lease.tries - 1)
         self._wait(lease.link)
 
     # --- pages and lessons -------------------------------------------------------------------------------------
@@ -324,7 +304,7 @@ class SqliteStore(FrontierStore):
             return self._lessons([lease.link, *lease.chain], page.relevance if page.outcome is Outcome.PAGE else 0.0)
         if lease.link in lease.chain:
             # The redirect ended at a page that was fetched before.
-            return self._lessons(lease.chain, self._relevance_behind(lease.link))
+            return self._lessons(lease.chain, float(self._table.relevance[self._links.behind(lease.link)]))
         return self._lessons([lease.link, *lease.chain], float("nan"))
 
     def lessons_since(self, order: int) -> list[Lessons | None]:
@@ -354,7 +334,7 @@ class SqliteStore(FrontierStore):
     def rescore(self) -> Callable[[], Callable[[], None]]:
         self.commit()
         snapshot, prioritizer, version = self._order.snapshot(), self._prioritizer, self._version
-        size = self._next_link
+        size = self._links.next
 
         def work() -> Callable[[], None]:
             table = self._score_blocks(prioritizer, size)
@@ -391,7 +371,7 @@ class SqliteStore(FrontierStore):
 
     def commit(self) -> None:
         """Make everything so far outlast the process."""
-        self._flush_links()
+        self._links.flush()
         self._file.commit()
 
     def close(self) -> None:
@@ -408,17 +388,9 @@ class SqliteStore(FrontierStore):
     # --- inside ------------------------------------------------------------------------------------------------
 
     def _load(self) -> None:
-        for number, name in self._file.rows("SELECT id, name FROM hosts ORDER BY id"):
-            self._hosts[name] = number
-            self._host_names.append(name)
-        (last,) = self._file.row(
-            "SELECT max(coalesce((SELECT max(id) FROM links), 0), coalesce((SELECT max(link) FROM evidence), 0))"
-        )
-        if not last:
-            return
-        self._next_link = last + 1
-        self._table.grow(last)
-        self._take_leases_back()
+        self._table.grow(self._links.next)
+        self._suspects = self._links.take_leases_back(self._most_leases)
+        self.commit()
         for link, state, host, base in self._file.rows("SELECT id, state, host, base FROM links"):
             self._table.state[link], self._table.host[link] = state, host
             if base:
@@ -430,30 +402,6 @@ class SqliteStore(FrontierStore):
         self._order_number, self._pages = self._file.row("SELECT coalesce(max(seq), 0), count(*) FROM pages")
         for link in np.flatnonzero(self._table.state == State.WAITING).tolist():
             self._order.put(link, int(self._table.host[link]), self._bases.get(link, 0.0))
-
-    def _take_leases_back(self) -> None:
-        """Links that were out when the crawl died wait again; a page that keeps killing its crawl is given up."""
-        self._file.write(
-            "UPDATE links SET state = 3, outcome = ?, detail = 'never finished' WHERE state = 2 AND tries >= ?",
-            (Outcome.FAILED.value, self._most_leases),
-        )
-        self._suspects = {row[0] for row in self._file.rows("SELECT id FROM links WHERE state = 2 AND tries >= 2")}
-        self._file.write("UPDATE links SET state = 1 WHERE state = 2", ())
-        self.commit()
-
-    def _find(self, keys: Sequence[int]) -> dict[int, int]:
-        found = {key: self._reserved[key] for key in keys if key in self._reserved}
-        missing = [key for key in keys if key not in found]
-        found.update(self._file.rows_in("SELECT key, id FROM links WHERE key IN ({})", missing))
-        return found
-
-    def _host(self, name: str) -> int:
-        number = self._hosts.get(name)
-        if number is None:
-            number = self._hosts[name] = len(self._host_names)
-            self._host_names.append(name)
-            self._file.write("INSERT INTO hosts VALUES (?, ?)", (number, name))
-        return number
 
     def _rank(self, link: int) -> float:
         score = self._table.combined_one(link, self._prioritizer.combine, self._most_pieces)
@@ -495,29 +443,19 @@ class SqliteStore(FrontierStore):
 
     def _hand_out(self, link: int) -> Lease:
         self._tokens += 1
-        self._flush_links()
-        row = self._file.row("SELECT url, depth, source, tries, base, request FROM links WHERE id = ?", (link,))
-        url, depth, source, tries, base, request = row
+        self._links.flush()
+        url, depth, source, tries, base, request = self._links.read(link)
         self._table.state[link] = State.LEASED
-        self._set_state(link, State.LEASED, tries=tries + 1)
+        self._links.update(link, state=State.LEASED.value, tries=tries + 1)
         lease = Lease(self._tokens, link, url, int(self._table.host[link]), depth, source, tries=tries + 1)
         lease.score = self._rank(link) - self._bases.get(link, 0.0)
         lease.seed, lease.request = base == SEED_RANK, request
         self._leases[lease.token] = lease
         return lease
 
-    def _set_state(self, link: int, state: State, tries: int | None = None) -> None:
-        self._flush_links()
-        if tries is None:
-            self._file.write("UPDATE links SET state = ? WHERE id = ?", (state.value, link))
-        else:
-            self._file.write("UPDATE links SET state = ?, tries = ? WHERE id = ?", (state.value, tries, link))
-
     def _close_link(self, link: int, outcome: Outcome, detail: str, target: int | None = None) -> None:
-        self._flush_links()
         self._table.state[link] = State.DONE
-        row = (outcome.value, detail or None, target, link)
-        self._file.write("UPDATE links SET state = 3, outcome = ?, detail = ?, target = ? WHERE id = ?", row)
+        self._links.close(link, outcome, detail, target)
 
     def _first_with(self, digest: int) -> int:
         if digest in self._digests:
@@ -526,8 +464,7 @@ class SqliteStore(FrontierStore):
         return int(row[0]) if row else 0
 
     def _lessons(self, links: Sequence[int], relevance: float) -> Lessons | None:
-        others = self._file.rows("SELECT id FROM links WHERE target = ?", (links[0],))
-        evidence = self._blocks.of(list(dict.fromkeys([*links, *(row[0] for row in others)])))
+        evidence = self._blocks.of(list(dict.fromkeys([*links, *self._links.leading_to(links[0])])))
         if evidence is None:
             return None
         n = len(evidence)
@@ -539,15 +476,6 @@ class SqliteStore(FrontierStore):
             np.full(n, 1 / n, np.float32),
             np.full(n, alive, np.bool_),
         )
-
-    def _relevance_behind(self, link: int) -> float:
-        """R of the page at the end of a chain of redirects; NaN if there is none (yet)."""
-        for _ in range(_LONGEST_CHAIN):
-            row = self._file.row("SELECT target FROM links WHERE id = ?", (link,))
-            if not row or not row[0]:
-                break
-            link = row[0]
-        return float(self._table.relevance[link])
 
     def _forget_page(self, source: int) -> None:
         """A page is fetched a second time (its first fetch was cut short): its evidence is replaced."""
@@ -606,12 +534,3 @@ class SqliteStore(FrontierStore):
         new = LEXICON.take_new()
         if new:
             self._file.write_many("INSERT OR IGNORE INTO words VALUES (?, ?)", list(new.items()))
-
-    def _flush_links(self) -> None:
-        if self._unwritten:
-            rows, self._unwritten = self._unwritten, []
-            self._file.write_many(
-                "INSERT INTO links(id, key, url, host, depth, source, state, base, request) VALUES (?,?,?,?,?,?,?,?,?)",
-                rows,
-            )
-            self._reserved = {key: link for key, link in self._reserved.items() if self._table.state[link] == 0}

@@ -1,0 +1,127 @@
+"""The links of a crawl in the job's file: numbers, addresses, hosts, and how each ended."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from focused.frontier.job_file import JobFile
+from focused.frontier.store import NewLink, Outcome, State
+
+_LONGEST_CHAIN = 20
+_INSERT = "INSERT INTO links(id, key, url, host, depth, source, state, base, request) VALUES (?,?,?,?,?,?,?,?,?)"
+
+
+class Links:
+    """Numbers links and hosts. New links are written in batches; a number may be reserved and never used."""
+
+    def __init__(self, file: JobFile) -> None:
+        self._file = file
+        self._hosts: dict[str, int] = {}
+        self._host_names: list[str] = [""]
+        self._reserved: dict[int, int] = {}
+        self._unwritten: list[tuple[Any, ...]] = []
+        for number, name in file.rows("SELECT id, name FROM hosts ORDER BY id"):
+            self._hosts[name] = number
+            self._host_names.append(name)
+        most = "SELECT max(coalesce((SELECT max(id) FROM links), 0), coalesce((SELECT max(link) FROM evidence), 0))"
+        self.next: int = file.row(most)[0] + 1
+
+    @property
+    def hosts(self) -> int:
+        """How many hosts there are."""
+        return len(self._hosts)
+
+    def find(self, keys: Sequence[int]) -> dict[int, int]:
+        """The numbers of the keys that have one."""
+        found = {key: self._reserved[key] for key in keys if key in self._reserved}
+        missing = [key for key in keys if key not in found]
+        found.update(self._file.rows_in("SELECT key, id FROM links WHERE key IN ({})", missing))
+        return found
+
+    def reserve(self, keys: Sequence[int]) -> list[int]:
+        """A number for each key, new where there was none."""
+        found = self.find(keys)
+        for key in keys:
+            if key not in found:
+                found[key] = self._reserved[key] = self.next
+                self.next += 1
+        return [found[key] for key in keys]
+
+    def add(self, link: int, key: int, new: NewLink) -> int:
+        """Admit a link; the number of its host."""
+        self._reserved[key] = link
+        host = self.host(new.host)
+        row = (link, key, new.url, host, new.depth, new.source, State.WAITING.value, new.base, new.request)
+        self._unwritten.append(row)
+        return host
+
+    def host(self, name: str) -> int:
+        """The number of a host."""
+        number = self._hosts.get(name)
+        if number is None:
+            number = self._hosts[name] = len(self._host_names)
+            self._host_names.append(name)
+            self._file.write("INSERT INTO hosts VALUES (?, ?)", (number, name))
+        return number
+
+    def host_name(self, host: int) -> str:
+        """The name of a host."""
+        return self._host_names[host]
+
+    def read(self, link: int) -> tuple[Any, ...]:
+        """Address, depth, source, tries, base and request of a link."""
+        row: tuple[Any, ...] = self._file.row(
+            "SELECT url, depth, source, tries, base, request FROM links WHERE id = ?", (link,)
+        )
+        return row
+
+    def url(self, link: int) -> str:
+        """The address of a link; '' if there is no such link."""
+        row = self._file.row("SELECT url FROM links WHERE id = ?", (link,))
+        return str(row[0]) if row else ""
+
+    def update(self, link: int, **values: Any) -> None:
+        """Change columns of a link."""
+        self.flush()
+        columns = ", ".join(f"{name} = ?" for name in values)
+        self._file.write(f"UPDATE links SET {columns} WHERE id = ?", (*values.values(), link))  # noqa: S608  # our names
+
+    def close(self, link: int, outcome: Outcome, detail: str, target: int | None = None) -> None:
+        """A link has ended; ``target`` is where it redirected to."""
+        state = State.DONE.value
+        self.update(link, state=state, outcome=outcome.value, detail=detail or None, target=target)
+
+    def leading_to(self, link: int) -> list[int]:
+        """The links that redirect to this one."""
+        return [row[0] for row in self._file.rows("SELECT id FROM links WHERE target = ?", (link,))]
+
+    def behind(self, link: int) -> int:
+        """The link at the end of a chain of redirects."""
+        for _ in range(_LONGEST_CHAIN):
+            row = self._file.row("SELECT target FROM links WHERE id = ?", (link,))
+            if not row or not row[0]:
+                break
+            link = row[0]
+        return link
+
+    def take_leases_back(self, most_leases: int) -> set[int]:
+        """Links that were out when the crawl died wait again; those that were out too often are given up.
+
+        Gives those that were out at two deaths or more: one of them may be the killer.
+        """
+        self._file.write(
+            "UPDATE links SET state = 3, outcome = ?, detail = 'never finished' WHERE state = 2 AND tries >= ?",
+            (Outcome.FAILED.value, most_leases),
+        )
+        suspects = self._file.rows("SELECT id FROM links WHERE state = 2 AND tries >= 2")
+        self._file.write("UPDATE links SET state = 1 WHERE state = 2")
+        return {row[0] for row in suspects}
+
+    def flush(self) -> None:
+        """Write what was admitted."""
+        if self._unwritten:
+            rows, self._unwritten = self._unwritten, []
+            self._file.write_many(_INSERT, rows)
+            for row in rows:
+                self._reserved.pop(row[1], None)
