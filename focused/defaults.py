@@ -43,8 +43,8 @@ DEFAULTS: dict[str, Any] = {
     "FOCUSED_TRAIN_EVERY": 10,
     # Pieces of evidence kept for one waiting link: the first, the best, a random rest.
     "FOCUSED_EVIDENCE_PIECES": 8,
-    # Links to pages fetched before give lessons at once (the paper takes only links seen before their page),
-    # but at most this many per page. 0 = as in the paper.
+    # Links to pages fetched before give lessons at once, too (the paper takes only links seen before their page),
+    # but at most this many for one of those pages. 0 = as in the paper.
     "FOCUSED_LATE_LESSONS": 0,
     # Pieces of evidence that may be scored again per fetched page, on average; small frontiers are always redone.
     "FOCUSED_RESCORE_PER_PAGE": 3_000,

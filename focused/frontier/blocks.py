@@ -62,6 +62,11 @@ class Blocks:
             return None
         return Evidence.concat([self._get(block).take(rows) for block, rows in by_block.items()])
 
+    def on(self, source: int) -> Evidence | None:
+        """All kept evidence on a page."""
+        row = self._file.row("SELECT id FROM blocks WHERE source = ?", (source,))
+        return self._get(row[0]) if row else None
+
     def of(self, links: Sequence[int]) -> Evidence | None:
         """All kept evidence for some links, in the order in which it came."""
         return self.read(self.pieces(links))

@@ -108,7 +108,8 @@ class PageRecord:
 class Known:
     """What the frontier knows of some addresses, column by column.
 
-    ``relevance`` is NaN where nothing was fetched; ``wanted`` says whether another piece of evidence would be kept.
+    ``relevance`` is NaN where nothing was fetched; ``wanted`` says whether another piece of evidence would be kept,
+    of links to pages fetched before those that may give a late lesson.
     """
 
     links: NDArray[np.int64]
@@ -160,6 +161,10 @@ class FrontierStore(ABC):
     @abstractmethod
     def lessons_of(self, token: int) -> Lessons | None:
         """The lessons that a leased link's page teaches: evidence of every known link to it."""
+
+    @abstractmethod
+    def late_lessons(self, evidence: Evidence, source_relevance: float) -> Lessons | None:
+        """The lessons that a page's links to pages fetched before give at once."""
 
     @abstractmethod
     def acknowledge(self, token: int, outcome: Outcome, detail: str = "") -> Outcome:

@@ -48,6 +48,7 @@ class SqliteStore(FrontierStore):
         identity: Mapping[str, str] | None = None,
         most_pieces: int = 8,
         most_leases: int = 3,
+        most_late: int = 0,
         seed: int = 0,
     ) -> None:
         self._file = JobFile(folder, identity or {})
@@ -55,6 +56,7 @@ class SqliteStore(FrontierStore):
         self._version = 1
         self._most_pieces = most_pieces
         self._most_leases = most_leases
+        self._most_late = most_late
         self._random = Random(seed)
         self._order = Order()
         self._table = LinkTable()
@@ -137,7 +139,9 @@ class SqliteStore(FrontierStore):
         for i in np.flatnonzero(full).tolist():
             wanted[i] = self._random.random() * (pieces[i] + 1) < self._most_pieces
         table.pieces[links[full & ~wanted]] = np.minimum(pieces[full & ~wanted] + 1, 65_000)
-        return Known(links, states, wanted & (states != State.DONE), table.relevance[links])
+        relevance = table.relevance[links]
+        late = ~np.isnan(relevance) & (table.late[links] < self._most_late)
+        return Known(links, states, wanted & ((states != State.DONE) | late), relevance)
 
     def add(self, new: NewLink) -> bool:
         key = new.key or url_to_key(new.url)
@@ -307,11 +311,25 @@ class SqliteStore(FrontierStore):
             return self._lessons(lease.chain, float(self._table.relevance[self._links.behind(lease.link)]))
         return self._lessons([lease.link, *lease.chain], float("nan"))
 
+    def late_lessons(self, evidence: Evidence, source_relevance: float) -> Lessons | None:
+        links = evidence.link.astype(np.int64)
+        rows = np.flatnonzero(~np.isnan(self._table.relevance[links]) & (self._table.late[links] < self._most_late))
+        if not len(rows):
+            return None
+        self._table.late[links[rows]] += 1
+        lessons = self._late_lessons(evidence.take(rows))
+        lessons.source_relevance[:] = source_relevance
+        return lessons
+
     def lessons_since(self, order: int) -> list[Lessons | None]:
         """The lessons of each page judged after the given one, in that order: what a saved model has not seen."""
-        rows = self._file.rows("SELECT link, relevance, outcome FROM pages WHERE seq > ? ORDER BY seq", (order,))
+        rows = self._file.rows("SELECT link, relevance, outcome, seq FROM pages WHERE seq > ? ORDER BY seq", (order,))
         return [
-            self._lessons([link], relevance if outcome == Outcome.PAGE else 0.0) for link, relevance, outcome in rows
+            _together(
+                self._late_lessons_on(link, seq),
+                self._lessons([link], relevance if outcome == Outcome.PAGE else 0.0),
+            )
+            for link, relevance, outcome, seq in rows
         ]
 
     def acknowledge(self, token: int, outcome: Outcome, detail: str = "") -> Outcome:
@@ -477,6 +495,22 @@ class SqliteStore(FrontierStore):
             np.full(n, alive, np.bool_),
         )
 
+    def _late_lessons_on(self, source: int, order: int) -> Lessons | None:
+        """The lessons that a page gave of pages judged before it."""
+        evidence = self._blocks.on(source)
+        if evidence is None or not self._most_late:
+            return None
+        query, links = "SELECT link, seq FROM pages WHERE link IN ({})", list(dict.fromkeys(evidence.link.tolist()))
+        judged = {link for link, seq in self._file.rows_in(query, links) if seq < order}
+        rows = [row for row, link in enumerate(evidence.link.tolist()) if link in judged]
+        return self._late_lessons(evidence.take(rows)) if rows else None
+
+    def _late_lessons(self, evidence: Evidence) -> Lessons:
+        links, n = evidence.link.astype(np.int64), len(evidence)
+        sources = np.nan_to_num(self._table.relevance[evidence.source]).astype(np.float32)
+        weight = (1 / np.maximum(self._table.pieces[links], 1)).astype(np.float32)
+        return Lessons(evidence, self._table.relevance[links], sources, weight, np.ones(n, np.bool_))
+
     def _forget_page(self, source: int) -> None:
         """A page is fetched a second time (its first fetch was cut short): its evidence is replaced."""
         for link in self._blocks.drop(source):
@@ -534,3 +568,8 @@ class SqliteStore(FrontierStore):
         new = LEXICON.take_new()
         if new:
             self._file.write_many("INSERT OR IGNORE INTO words VALUES (?, ?)", list(new.items()))
+
+
+def _together(*parts: Lessons | None) -> Lessons | None:
+    there = [part for part in parts if part is not None]
+    return Lessons.concat(there) if there else None

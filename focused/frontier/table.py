@@ -1,4 +1,4 @@
-"""What is kept in memory of every link: 15 bytes each, in columns, by link number."""
+"""What is kept in memory of every link: 20 bytes each, in columns, by link number."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class LinkTable:
     """Columns that grow. ``total`` and ``pieces`` carry the combined score of a link's evidence.
 
     ``pieces`` counts all evidence seen, kept or not; ``version`` is the prioritizer's that made the score;
-    ``relevance`` is NaN until the link's page was judged.
+    ``relevance`` is NaN until the link's page was judged; ``late`` counts lessons from links found after that.
     """
 
     state: NDArray[np.uint8]
@@ -21,6 +21,7 @@ class LinkTable:
     pieces: NDArray[np.uint16]
     version: NDArray[np.uint32]
     relevance: NDArray[np.float32]
+    late: NDArray[np.uint8]
 
     _COLUMNS = (
         ("state", "u1"),
@@ -29,6 +30,7 @@ class LinkTable:
         ("pieces", "u2"),
         ("version", "u4"),
         ("relevance", "f4"),
+        ("late", "u1"),
     )
 
     def __init__(self) -> None:

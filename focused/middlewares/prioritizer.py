@@ -75,6 +75,7 @@ class PrioritizerMiddleware:
         evidence = self._evidence(page, links, known, wanted, source)
         scores = self.parts.scorer.score(evidence)
         store.add_evidence(source, evidence, scores)
+        self.parts.trainer.add(store.late_lessons(evidence, self.parts.judge(page).relevance))
         best = dict(zip(evidence.link.tolist(), scores.tolist(), strict=True))
         fresh = {int(known.links[i]): urls[i] for i in wanted.tolist() if known.states[i] == State.RESERVED}
         for link, url in fresh.items():

@@ -180,6 +180,28 @@ def test_lessons_can_be_learned_again_from_the_records(make):
         assert replayed.source_relevance == pytest.approx(lesson.source_relevance)
 
 
+def test_links_to_pages_fetched_before_may_give_lessons_at_once_so_many_a_page(make):
+    frontier = make(most_late=1)
+    frontier.page("http://seed/", 0.25, [("http://h/a", 0.9), ("http://h/b", 0.8), ("http://h/c", 0.7)])
+    frontier.page("http://h/a", 0.6)
+    lease = frontier.store.lease(0, always)
+    known = frontier.store.reserve(["http://h/a", "http://h/new", "http://h/c"])
+    assert known.wanted.tolist() == [True, True, True]
+    evidence = Evidence.of(np.zeros(4, np.int64), np.zeros(0, np.uint32), np.array([0.1, 0.2, 0.3], np.float32))
+    evidence.link = known.links.astype(np.uint32)
+    frontier.store.add_evidence(lease.link, evidence, frontier.store.prioritizer.score(evidence))
+    late = frontier.store.late_lessons(evidence, 0.4)
+    assert late.relevance == pytest.approx([0.6])
+    assert late.source_relevance == pytest.approx([0.4])
+    assert late.evidence.dense[:, 0] == pytest.approx([0.1])
+    assert frontier.store.late_lessons(evidence, 0.4) is None
+    assert frontier.store.reserve(["http://h/a", "http://h/c"]).wanted.tolist() == [False, True]
+    frontier.store.record(lease.token, PageRecord(0, "http://h/b", 0.4, 9))
+    frontier.store.acknowledge(lease.token, Outcome.PAGE)
+    (again,) = frontier.again().lessons_since(2)
+    assert again.relevance == pytest.approx([0.6, 0.4]), "the late lesson, and the page's own"
+
+
 def test_a_dead_link_teaches_that_it_is_dead(make):
     frontier = make()
     frontier.page("http://seed/", 0.25, [("http://h/a", 0.9)])
