@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -70,12 +71,14 @@ def run_crawl(
     options: Sequence[str] = (),
     timeout: float = 120.0,
     kill_after: int | None = None,
+    largest_file: int | None = None,
 ) -> CrawlResult:
     """Run ``scrapy crawl focused`` with spider arguments and settings, in a folder that takes all it writes.
 
     Pages come through ``site`` as the proxy for all hosts. The job is ``folder/job``: called again with the same
     folder, the crawl goes on. ``kill_after`` kills the process (SIGKILL) once the site has seen so many requests of
-    it. Delays are off unless ``settings`` say otherwise.
+    it. Delays are off unless ``settings`` say otherwise. Past ``largest_file`` bytes the process cannot write a file
+    further, as on a full disk.
     """
     (folder / _STATS).unlink(missing_ok=True)
     first = len(site.visits) if site else 0
@@ -84,7 +87,9 @@ def run_crawl(
     def is_enough() -> bool:
         return kill_after is not None and site is not None and len(site.visits) - first >= kill_after
 
-    process = _start([*_command(folder, arguments, {**_FAST, **(settings or {})}), *options], folder, site)
+    process = _start(
+        [*_command(folder, arguments, {**_FAST, **(settings or {})}), *options], folder, site, largest_file
+    )
     usage = _wait(process, began + timeout, is_enough)
     log = (folder / _LOG).read_text("utf-8", "replace")
     if usage is None:
@@ -110,11 +115,16 @@ def _command(folder: Path, arguments: Mapping[str, Any], settings: Mapping[str, 
     ]
 
 
-def _start(command: Sequence[str], folder: Path, site: SiteServer | None) -> subprocess.Popen[bytes]:
+def _start(
+    command: Sequence[str], folder: Path, site: SiteServer | None, largest_file: int | None
+) -> subprocess.Popen[bytes]:
     with (folder / _LOG).open("wb") as log:
-        return subprocess.Popen(  # noqa: S603  # our own command line
+        process = subprocess.Popen(  # noqa: S603  # our own command line
             command, cwd=folder, env=_environment(site), stdin=subprocess.DEVNULL, stdout=log, stderr=log
         )
+    if largest_file is not None:
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest_file, largest_file))
+    return process
 
 
 def _wait(process: subprocess.Popen[bytes], until: float, is_enough: Callable[[], bool]) -> struct_rusage | None:

@@ -10,13 +10,12 @@ import pytest
 
 from focused.demo.bulk import bulk_web
 from focused.demo.web import Web
+from focused.frontier.records import read_records
 from focused.testing.crawl import run_crawl
 from focused.testing.site import SiteServer
 
 KILLS = 4
 CONCURRENT = 6
-# Beside those at the downloader, there are pages in the hands of the critic and the learner.
-UNDER_WAY = 3 * CONCURRENT
 
 
 @pytest.fixture(scope="module")
@@ -38,4 +37,23 @@ def test_every_page_is_fetched_and_few_twice(web: Web, tmp_path: Path):
         assert result.exit_code == 0, result.log[-2_000:]
         fetched = Counter(site.fetched())
     assert set(fetched) == set(web.pages)
-    assert sum(fetched.values()) - len(fetched) <= KILLS * UNDER_WAY
+    assert sum(fetched.values()) - len(fetched) <= KILLS * CONCURRENT
+
+
+def test_a_full_disk_ends_the_crawl_and_loses_nothing(tmp_path: Path):
+    """A limit on the size of files stands in for the disk: writing fails in the same place."""
+    web = bulk_web(pages=120, size=4_000, links=20)
+    pages = web.pages
+    arguments = {"topic": "star galaxy telescope", "seeds": next(iter(web.pages))}
+    settings = {"CONCURRENT_REQUESTS": 4}
+    with SiteServer(pages) as site:
+        full = run_crawl(arguments, folder=tmp_path, site=site, settings=settings, largest_file=600_000)
+        assert full.exit_code == 1
+        assert "cannot be written" in full.last_line
+        assert "start the same command again" in full.last_line
+        fetched = set(full.fetched)
+        assert 0 < len(fetched) < len(pages)
+        after = run_crawl(arguments, folder=tmp_path, site=site, settings=settings)
+    assert after.exit_code == 0
+    with read_records(tmp_path / "job") as records:
+        assert {row["url"] for row in records.execute("SELECT url FROM pages")} == set(pages)
