@@ -62,6 +62,11 @@ class Parts:
             self.store.note("critic state", json.dumps(self.critic.state()))
 
 
+def has_topic(crawler: Crawler) -> bool:
+    """Is there anything to prioritize for?"""
+    return getattr(crawler.spider, "topic", None) is not None or bool(read(crawler.settings, "FOCUSED_TOPIC"))
+
+
 def parts_of(crawler: Crawler) -> Parts:
     """The parts of a crawl, made on first need."""
     parts = _OF.get(crawler)
@@ -72,11 +77,9 @@ def parts_of(crawler: Crawler) -> Parts:
 
 def _make(crawler: Crawler) -> Parts:
     settings = crawler.settings
-    topic = getattr(crawler.spider, "topic", None)
-    if topic is None:
-        if not read(settings, "FOCUSED_TOPIC"):
-            raise NotConfigured("FOCUSED_TOPIC is not set: name a topic, or crawl with the spider 'focused'")
-        topic = load_topic(read(settings, "FOCUSED_TOPIC"))
+    if not has_topic(crawler):
+        raise NotConfigured("FOCUSED_TOPIC is not set: name a topic, or crawl with the spider 'focused'")
+    topic = getattr(crawler.spider, "topic", None) or load_topic(read(settings, "FOCUSED_TOPIC"))
     critic = critic_for(topic, Path(read(settings, "FOCUSED_MODELS")), read(settings, "FOCUSED_CRITIC"))
     limits = PageLimits(*(read(settings, f"FOCUSED_PAGE_{part}") for part in ("LINKS", "LEAVES", "WORDS")))
     return Parts(

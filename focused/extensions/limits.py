@@ -11,13 +11,14 @@ from typing import Any, Self
 
 from scrapy import signals as scrapy_signals
 from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
 from scrapy.utils.defer import _schedule_coro
 
 from focused import signals
 from focused.defaults import read
 from focused.frontier.scheduler import frontier_of
 from focused.frontier.store import Outcome, PageRecord
-from focused.parts import parts_of
+from focused.parts import has_topic, parts_of
 
 logger = logging.getLogger(__name__)
 
@@ -44,6 +45,8 @@ class LimitsExtension:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        if not has_topic(crawler):
+            raise NotConfigured
         return cls(crawler)
 
     def spider_opened(self) -> None:

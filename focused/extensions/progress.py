@@ -26,6 +26,7 @@ from focused.defaults import read
 from focused.extensions.limits import RELEVANT
 from focused.frontier.scheduler import frontier_of
 from focused.frontier.store import Outcome, PageRecord
+from focused.parts import has_topic
 
 logger = logging.getLogger(__name__)
 
@@ -51,6 +52,8 @@ class ProgressExtension:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        if not has_topic(crawler):
+            raise NotConfigured
         every = read(crawler.settings, "FOCUSED_PROGRESS_EVERY")
         if every <= 0:
             raise NotConfigured

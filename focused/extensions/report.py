@@ -9,12 +9,13 @@ from typing import Self
 
 from scrapy import signals
 from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
 from scrapy.utils.job import job_dir
 
 from focused.defaults import read
 from focused.frontier.starts import note_end
 from focused.frontier.store import JobRefused
-from focused.parts import parts_of
+from focused.parts import has_topic, parts_of
 from focused.report.html import write_report
 
 logger = logging.getLogger(__name__)
@@ -33,6 +34,8 @@ class ReportExtension:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        if not has_topic(crawler):
+            raise NotConfigured
         wanted, folder = read(crawler.settings, "FOCUSED_REPORT"), job_dir(crawler.settings)
         if wanted == IN_THE_JOB:
             return cls(crawler, Path(folder) / "report.html" if folder else None)

@@ -13,10 +13,10 @@ from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
-from typing import Any, Self
+from typing import Any, Self, cast
 
 from scrapy import Request, Spider, signals
-from scrapy.core.scheduler import BaseScheduler
+from scrapy.core.scheduler import BaseScheduler, Scheduler
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.utils.asyncio import CallLaterResult, call_later
@@ -32,7 +32,7 @@ from focused.frontier.resume import open_store
 from focused.frontier.store import SEED_RANK, JobRefused, Lease, NewLink, Outcome
 from focused.frontier.store_sqlite import SqliteStore
 from focused.pages.page import join, url_to_host
-from focused.parts import parts_of
+from focused.parts import has_topic, parts_of
 
 logger = logging.getLogger(__name__)
 
@@ -69,8 +69,9 @@ class FrontierScheduler(BaseScheduler):
         crawler.signals.connect(self._clean_up, signals.engine_stopped)
 
     @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
+    def from_crawler(cls, crawler: Crawler) -> Self | Scheduler:  # type: ignore[override]  # see below
+        """Our frontier; for crawls without a topic (``scrapy shell``, somebody's own spider) Scrapy's scheduler."""
+        return cls(crawler) if has_topic(crawler) else Scheduler.from_crawler(crawler)
 
     def open(self, spider: Spider) -> None:
         folder = job_dir(self.crawler.settings)
@@ -347,6 +348,8 @@ def frontier_of(crawler: Crawler) -> FrontierScheduler | None:
         scheduler = crawler.engine.scheduler
     except RuntimeError:
         return None
-    if not isinstance(scheduler, FrontierScheduler) or scheduler.parts.store is None:
+    # Scrapy's metaclass takes every scheduler for an instance of every other.
+    if FrontierScheduler not in type(scheduler).__mro__:
         return None
-    return scheduler
+    frontier = cast("FrontierScheduler", scheduler)
+    return frontier if frontier.parts.store is not None else None
