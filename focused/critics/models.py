@@ -12,13 +12,11 @@ import io
 import os
 import platform
 from hashlib import sha256
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import joblib
 import msgspec
-import numpy
-import sklearn
 
 from focused.critics.base import Critic
 from focused.critics.report import Report
@@ -34,7 +32,7 @@ class ModelRefused(ValueError):
 
 def versions() -> dict[str, str]:
     """The versions that a model depends on."""
-    return {"python": platform.python_version(), "numpy": numpy.__version__, "scikit-learn": sklearn.__version__}
+    return {"python": platform.python_version(), "numpy": version("numpy"), "scikit-learn": version("scikit-learn")}
 
 
 class Card(msgspec.Struct, kw_only=True):
@@ -61,6 +59,8 @@ class Card(msgspec.Struct, kw_only=True):
 
 def save_critic(models: Path, folder: str, critic: Critic, card: Card) -> Path:
     """Write a critic and its card into ``models/folder``; each whole or not at all, the card last."""
+    import joblib  # noqa: PLC0415  # slow, and most of who asks for a model reads its card only
+
     place = _inside(models, models / folder)
     place.mkdir(parents=True, exist_ok=True)
     buffer = io.BytesIO()
@@ -84,6 +84,8 @@ def load_card(models: Path, folder: str, *, topic: str) -> Card | None:
 
 def load_critic(models: Path, folder: str, *, topic: str, fingerprint: str) -> tuple[Critic, Card]:
     """The trained critic of a topic, after all checks. ``topic`` is how the user names it, for the messages."""
+    import joblib  # noqa: PLC0415  # as above
+
     card = load_card(models, folder, topic=topic)
     path = _inside(models, models / folder / MODEL)
     if card is None or not path.is_file():
@@ -104,7 +106,7 @@ def _check(card: Card, path: Path, topic: str, fingerprint: str) -> None:
         raise _refused(path, f"was taught for another topic, or before this one was changed ({card.topic!r})", topic)
     if card.format != FORMAT:
         raise _refused(path, f"has format {card.format!r}, this is {FORMAT}", topic)
-    wrote, here = card.versions.get("scikit-learn"), sklearn.__version__
+    wrote, here = card.versions.get("scikit-learn"), version("scikit-learn")
     if wrote != here:
         raise _refused(path, f"was made by scikit-learn {wrote}, this is {here}", topic)
 

@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import average_precision_score
 
 from focused.critics.base import Critic, Verdict
 from focused.pages.page import Page
@@ -85,6 +84,8 @@ def _folds(classes: Sequence[str], wanted: NDArray[np.bool_]) -> Numbers | None:
 
 
 def _figures(wanted: NDArray[np.bool_], relevance: NDArray[np.float64]) -> Figures:
+    from sklearn.metrics import average_precision_score  # noqa: PLC0415  # half a second, for teaching only
+
     said = relevance > 0.5
     hits = int((said & wanted).sum())
     recall = hits / max(int(wanted.sum()), 1)
