@@ -25,7 +25,7 @@ from focused.prioritizers.base import Prioritizer
 from focused.prioritizers.options import build
 from focused.prioritizers.trainer import Trainer
 from focused.registry import find
-from focused.scope import Scope
+from focused.safety.scope import Scope
 from focused.topics.topic import Topic, load_topic
 
 _OF: WeakKeyDictionary[Crawler, Parts] = WeakKeyDictionary()

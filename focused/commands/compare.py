@@ -62,12 +62,11 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if not args or not opts.web:
             raise UsageError("name topics, and a recorded web with --web")
-        # Scrapy loads the modules of all commands to run one: what is heavy waits until it is wanted.
-        from rich.console import Console  # noqa: PLC0415
+        from rich.console import Console
 
-        from focused.lab.compare import Comparison  # noqa: PLC0415
-        from focused.lab.jobs import JobFailed  # noqa: PLC0415
-        from focused.lab.present import to_rich, write_page  # noqa: PLC0415
+        from focused.lab.compare import Comparison
+        from focused.lab.jobs import JobFailed
+        from focused.lab.present import to_rich, write_page
 
         console = Console(width=None if os.isatty(1) else 160)
         quiet = Console(stderr=True)
@@ -83,8 +82,8 @@ class Command(ScrapyCommand):
 
 
 def _plan(args: list[str], opts: argparse.Namespace) -> Plan:
-    from focused.lab.bounds import ROWS  # noqa: PLC0415
-    from focused.lab.plan import Plan  # noqa: PLC0415
+    from focused.lab.bounds import ROWS
+    from focused.lab.plan import Plan
 
     limits = ROWS if opts.limits is None else tuple(_words(opts.limits))
     strangers = [name for name in limits if name not in ROWS]

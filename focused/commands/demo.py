@@ -5,15 +5,13 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 from threading import Event
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from focused.demo.files import write_web
-from focused.demo.web import Web
-from focused.demo.webs import WEBS, make_web
-from focused.testing.site import SiteServer
+if TYPE_CHECKING:
+    from focused.demo.web import Web
 
 
 class Command(ScrapyCommand):
@@ -21,6 +19,8 @@ class Command(ScrapyCommand):
     default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
+        from focused.demo.webs import WEBS
+
         return f"[options] {'|'.join(WEBS)}"
 
     def short_desc(self) -> str:
@@ -42,6 +42,9 @@ class Command(ScrapyCommand):
         parser.add_argument("--seed", type=int, default=0, help="another number gives another web (default: 0)")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        from focused.demo.files import write_web
+        from focused.demo.webs import WEBS, make_web
+
         if len(args) != 1 or args[0] not in WEBS:
             given = " ".join(args) or "nothing"
             raise UsageError(f"which web? Choose one of {', '.join(WEBS)} (given: {given})")
@@ -59,6 +62,8 @@ class Command(ScrapyCommand):
 
 
 def _serve(web: Web, port: int) -> None:
+    from focused.testing.site import SiteServer
+
     with SiteServer(web.pages, port=port) as site:
         print(f"http_proxy={site.url} serves {len(web.pages)} addresses, such as {next(iter(web.classes))}", flush=True)
         try:

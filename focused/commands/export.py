@@ -14,13 +14,6 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from focused.files import write_whole
-from focused.frontier.records import read_records
-from focused.frontier.store import JobRefused
-from focused.registry import UnknownName
-from focused.report.apprentice import NothingLearned, saved_apprentice, trained_apprentice
-from focused.report.items import UnknownFormat, format_of, write_items
-
-_REFUSALS = (JobRefused, NothingLearned, UnknownFormat, UnknownName, OSError, sqlite3.Error)
 
 
 class Command(ScrapyCommand):
@@ -51,16 +44,24 @@ class Command(ScrapyCommand):
             )
         if opts.train and not opts.apprentice:
             raise UsageError("--train needs --apprentice FILE: where to write what was learned")
+        from focused.frontier.records import read_records
+        from focused.frontier.store import JobRefused
+        from focused.registry import UnknownName
+        from focused.report.apprentice import NothingLearned
+        from focused.report.items import UnknownFormat
+
         try:
             with closing(read_records(args[0])) as connection:
                 if opts.out:
                     self._items(connection, opts.out, opts.relevant)
                 if opts.apprentice:
                     _apprentice(connection, opts.apprentice, train=opts.train)
-        except _REFUSALS as error:
+        except (JobRefused, NothingLearned, UnknownFormat, UnknownName, OSError, sqlite3.Error) as error:
             raise UsageError(str(error), print_help=False) from error
 
     def _items(self, connection: sqlite3.Connection, name: str, least: float) -> None:
+        from focused.report.items import format_of, write_items
+
         assert self.settings is not None
         path, kind = format_of(name, self.settings)
         if path == "-":
@@ -72,6 +73,8 @@ class Command(ScrapyCommand):
 
 
 def _to_stdout(connection: sqlite3.Connection, kind: str, settings: Any, least: float) -> None:
+    from focused.report.items import write_items
+
     # The exporters close what they are given.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out:
         try:
@@ -83,6 +86,8 @@ def _to_stdout(connection: sqlite3.Connection, kind: str, settings: Any, least: 
 
 
 def _apprentice(connection: sqlite3.Connection, path: Path, *, train: bool) -> None:
+    from focused.report.apprentice import saved_apprentice, trained_apprentice
+
     if train:
         state, lessons = trained_apprentice(connection)
         words = f"an apprentice that studied {lessons} lessons"

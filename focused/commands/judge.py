@@ -6,23 +6,19 @@ import argparse
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
-from scrapy.settings import Settings
 
-from focused.commands.progress import page_progress, quieten
-from focused.critics.base import Critic
-from focused.critics.choose import critic_for
-from focused.critics.models import ModelRefused
-from focused.defaults import read
-from focused.gathering import Fetched, limits_of, page_of_file, pages_of_web
-from focused.pages.page import Page, join
-from focused.registry import UnknownName
-from focused.running import Stopped, run_to_end
-from focused.spiders.examples import Interrupted, fetch_pages
-from focused.topics.settings import apply_settings
-from focused.topics.topic import TopicError, load_topic
+from focused.running.progress import page_progress, quieten
+
+if TYPE_CHECKING:
+    from scrapy.settings import Settings
+
+    from focused.critics.base import Critic
+    from focused.pages.page import Page
+    from focused.teaching.gathering import Fetched
 
 _CLASSES = 3
 
@@ -58,6 +54,14 @@ class Command(ScrapyCommand):
         quieten(self.settings)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        from focused.critics.choose import critic_for
+        from focused.defaults import read
+        from focused.running.loop import Stopped
+        from focused.spiders.examples import Interrupted
+        from focused.teaching.gathering import limits_of, page_of_file
+        from focused.topics.settings import apply_settings
+        from focused.topics.topic import load_topic
+
         if len(args) < 2:
             raise UsageError("give a topic, and at least one address or file to judge")
         assert self.settings is not None
@@ -66,7 +70,7 @@ class Command(ScrapyCommand):
             topic = load_topic(args[0])
             apply_settings(topic, settings)
             critic = critic_for(topic, Path(read(settings, "FOCUSED_MODELS")), opts.critic)
-        except (TopicError, UnknownName, ModelRefused, ValueError) as error:
+        except ValueError as error:
             raise UsageError(str(error), print_help=False) from error
         files, urls = _sort(args[1:])
         seeds = topic.seeds if opts.seeds else []
@@ -88,6 +92,10 @@ class Command(ScrapyCommand):
                 print(f"{given}\n" + "\n".join(verdict_lines(critic, page, opts.words)))
 
     def _fetch(self, urls: list[str], settings: Settings, web: str) -> Fetched:
+        from focused.running.loop import run_to_end
+        from focused.spiders.examples import fetch_pages
+        from focused.teaching.gathering import Fetched, limits_of, pages_of_web
+
         if web:
             return pages_of_web(urls, web, limits_of(settings))
         if not urls:
@@ -114,6 +122,8 @@ def verdict_lines(critic: Critic, page: Page, most: int) -> Iterator[str]:
 
 def _sort(given: list[str]) -> tuple[dict[str, Path], dict[str, str]]:
     """Files, and addresses as they are fetched, by how they were given."""
+    from focused.pages.page import join
+
     files = {one: Path(one) for one in given if Path(one).is_file()}
     urls = {one: join(one, "") for one in given if one not in files}
     wrong = [one for one, url in urls.items() if not url]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import asyncio
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from focused.pages.page import url_to_host
-from focused.replay.log import FetchLog
-from focused.replay.server import ReplayServer
-from focused.replay.web import Web
+if TYPE_CHECKING:
+    from focused.replay.log import FetchLog
+    from focused.replay.web import Web
 
 
 class Command(ScrapyCommand):
@@ -32,6 +32,9 @@ class Command(ScrapyCommand):
         parser.add_argument("--log", metavar="FILE", help="note every answer here: time, status, address")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        from focused.replay.log import FetchLog
+        from focused.replay.web import Web
+
         if not args:
             raise UsageError
         try:
@@ -43,6 +46,9 @@ class Command(ScrapyCommand):
 
 
 async def _serve(web: Web, log: FetchLog, port: int) -> None:
+    from focused.pages.page import url_to_host
+    from focused.replay.server import ReplayServer
+
     server = ReplayServer(web, log)
     await server.start(port)
     hosts = len({url_to_host(url) for url in web.urls})

@@ -10,9 +10,6 @@ from typing import Any, ClassVar
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from focused.frontier.store import JobRefused
-from focused.report.html import write_report
-
 
 class Command(ScrapyCommand):
     """Write the report of a job, which may be under way."""
@@ -31,6 +28,9 @@ class Command(ScrapyCommand):
         parser.add_argument("--out", type=Path, metavar="FILE", help="where to write it (default: JOBDIR/report.html)")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        from focused.frontier.store import JobRefused
+        from focused.report.html import write_report
+
         if len(args) != 1:
             raise UsageError("name one job: the JOBDIR of a crawl")
         job = Path(args[0])

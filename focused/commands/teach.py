@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from focused.commands.progress import page_progress, quieten
-from focused.critics.models import Card, ModelRefused
-from focused.critics.report import Figures
-from focused.defaults import read
-from focused.registry import UnknownName
-from focused.running import Stopped, run_to_end
-from focused.spiders.examples import Interrupted
-from focused.teaching import CannotTeach, Source, carry_out, plan_teaching
-from focused.topics.identity import slug
-from focused.topics.topic import TopicError, load_topic
+from focused.running.progress import page_progress, quieten
+
+if TYPE_CHECKING:
+    from focused.critics.models import Card
+    from focused.critics.report import Figures
 
 
 class Command(ScrapyCommand):
@@ -62,6 +58,15 @@ class Command(ScrapyCommand):
             self.settings.set("FOCUSED_CRITIC", opts.critic, priority="cmdline")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        from focused.critics.models import ModelRefused
+        from focused.defaults import read
+        from focused.running.loop import Stopped, run_to_end
+        from focused.spiders.examples import Interrupted
+        from focused.teaching.plan import CannotTeach, Source, plan_teaching
+        from focused.teaching.teach import carry_out
+        from focused.topics.identity import slug
+        from focused.topics.topic import load_topic
+
         if len(args) != 1:
             raise UsageError("which topic? Give one: a shipped topic's name or a topic file")
         assert self.settings is not None
@@ -69,7 +74,7 @@ class Command(ScrapyCommand):
         source = Source(examples=opts.examples, focus=opts.focus, hold_out=_pairs(opts.hold_out), web=opts.web)
         try:
             plan = plan_teaching(load_topic(args[0]), self.settings, source)
-        except (TopicError, CannotTeach, UnknownName, ValueError) as error:
+        except ValueError as error:
             raise UsageError(str(error), print_help=False) from error
         try:
             with page_progress("examples") as progress:

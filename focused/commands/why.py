@@ -13,9 +13,6 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from focused.files import until_reader_stops
-from focused.frontier.records import read_records
-from focused.frontier.store import JobRefused
-from focused.report.why import UnknownLink, tell_why
 
 
 class Command(ScrapyCommand):
@@ -36,6 +33,9 @@ class Command(ScrapyCommand):
         parser.add_argument("--links", type=int, default=10, help="how many links to it are shown (default: 10)")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        from focused.frontier.records import read_records
+        from focused.frontier.store import JobRefused
+
         assert self.settings is not None
         job = opts.job or self.settings.get("JOBDIR")
         if not args or not job:
@@ -48,6 +48,8 @@ class Command(ScrapyCommand):
             raise UsageError(str(error), print_help=False) from error
 
     def _tell(self, connection: sqlite3.Connection, url: str, most: int) -> None:
+        from focused.report.why import UnknownLink, tell_why
+
         try:
             for line in tell_why(connection, url, most=most):
                 print(line)

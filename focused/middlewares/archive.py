@@ -25,7 +25,7 @@ from focused.defaults import read
 from focused.middlewares.errors import Postponed
 from focused.middlewares.html_only import why_not_html
 from focused.topics.identity import slug
-from focused.warc import Exchange, WarcFiles
+from focused.warc.writer import Exchange, WarcFiles
 
 logger = logging.getLogger(__name__)
 

@@ -1,9 +1,9 @@
 """The guard before inner networks: no link, redirect or name may lead the crawler to an address that is not public.
 
-Two gates, one policy (`focused.addresses`): this middleware refuses what an address says of itself, in any notation;
-the resolver (`focused.resolver`) refuses what its name resolves to, at the moment of connecting. Redirects and
-robots.txt requests pass both like any other request. Where a proxy is used, names are for the proxy to resolve;
-literal addresses and names of inner networks are refused all the same, and the proxy itself may be anywhere.
+Two gates, one policy (`focused.safety.addresses`): this middleware refuses what an address says of itself, in any
+notation; the resolver (`focused.safety.resolver`) refuses what its name resolves to, at the moment of connecting.
+Redirects and robots.txt requests pass both like any other request. Where a proxy is used, names are for the proxy to
+resolve; literal addresses and names of inner networks are refused all the same, and the proxy itself may be anywhere.
 
 The names' gate works with the download handlers that connect through Twisted's resolver, as Scrapy's default does.
 """
@@ -20,10 +20,10 @@ from scrapy.exceptions import CannotResolveHostError, NotConfigured
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.url import add_http_if_no_scheme
 
-from focused.addresses import AddressPolicy, plain_name
 from focused.defaults import read
 from focused.middlewares.errors import InnerAddress
-from focused.resolver import GuardedResolver, guard_reactor, release_reactor
+from focused.safety.addresses import AddressPolicy, plain_name
+from focused.safety.resolver import GuardedResolver, guard_reactor, release_reactor
 
 logger = logging.getLogger(__name__)
 

@@ -26,9 +26,9 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Headers
 
 from focused.defaults import read
-from focused.replay.archive import Recorded
 from focused.replay.log import FetchLog
 from focused.replay.web import Web
+from focused.warc.reader import Recorded
 
 _LOOPBACK = ipaddress.ip_address("127.0.0.1")
 

@@ -13,9 +13,9 @@ from contextlib import contextmanager, suppress
 from http import HTTPStatus
 from pathlib import Path
 
-from focused.replay.archive import Recorded
 from focused.replay.log import FetchLog
 from focused.replay.web import Web
+from focused.warc.reader import Recorded
 
 _LONGEST_HEAD = 64 * 1024
 _NO_TUNNEL = (

@@ -10,7 +10,7 @@ from typing import Self
 from urllib.parse import unquote_to_bytes
 
 from focused.pages.page import join
-from focused.replay.archive import Archive, Entry, Recorded
+from focused.warc.reader import Archive, Entry, Recorded
 
 logger = logging.getLogger(__name__)
 

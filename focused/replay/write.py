@@ -9,8 +9,8 @@ from pathlib import Path
 from fastwarc.stream_io import GzipWriter
 from fastwarc.warc import WarcRecord, WarcRecordType
 
-from focused.replay.archive import Recorded
 from focused.replay.web import Web
+from focused.warc.reader import Recorded
 
 
 def write_web(path: str | Path, pages: Mapping[str, Recorded | bytes | str]) -> None:

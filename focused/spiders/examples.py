@@ -16,9 +16,9 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from focused.gathering import Fetched, limits_of, response_to_page
 from focused.middlewares.errors import Postponed
 from focused.pages.page import PageLimits
+from focused.teaching.gathering import Fetched, limits_of, response_to_page
 
 logger = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from focused.items import PageItem
 from focused.middlewares.body import safe_root
 from focused.pages.page import parse_page
 from focused.parts import parts_of
-from focused.scope import Scope
+from focused.safety.scope import Scope
 from focused.topics.arguments import Arguments, parse_arguments
 from focused.topics.settings import apply_settings
 from focused.topics.topic import Topic, load_topic

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from scrapy.settings import Settings
 
-from focused.teaching import Source, plan_teaching
+from focused.teaching.plan import Source, plan_teaching
 from focused.testing.reply import Reply, Visit
 from focused.testing.site import SiteServer
 from focused.topics.topic import load_topic

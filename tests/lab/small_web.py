@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import random
 
-from focused.replay.archive import Recorded
 from focused.replay.write import write_web
+from focused.warc.reader import Recorded
 
 ONE, TWO = "http://one.example", "http://two.example"
 STARS = ["star", "galaxy", "telescope", "orbit", "planet", "nebula", "comet", "supernova", "redshift", "quasar"]

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from focused.lab import graph as graph_module
 from focused.lab.graph import Graph, build_graph, host_and_port, read_graph
-from focused.replay.archive import Recorded
 from focused.replay.web import Web
+from focused.warc.reader import Recorded
 
 HOST = "http://site.example"
 

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from focused.replay.archive import Recorded
 from focused.replay.log import read_log
 from focused.replay.server import serve
 from focused.replay.web import Web
 from focused.replay.write import write_web
+from focused.warc.reader import Recorded
 
 ROOT = Path(__file__).parents[2]
 CORPORA = Path(os.environ.get("FOCUSED_CORPORA", ROOT.parent / "shared" / "corpora"))

@@ -9,10 +9,10 @@ import urllib.request
 
 import pytest
 
-from focused.replay.archive import Recorded
 from focused.replay.log import read_log
 from focused.replay.server import serve
 from focused.replay.web import Web
+from focused.warc.reader import Recorded
 
 PAGES = {
     "http://one.example/": "<html>one</html>",

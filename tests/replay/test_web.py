@@ -7,9 +7,9 @@ import logging
 
 import pytest
 
-from focused.replay.archive import Recorded
 from focused.replay.web import NOT_FOUND, Web, normal_form
 from focused.replay.write import write_web
+from focused.warc.reader import Recorded
 
 HOST = "http://site.example"
 

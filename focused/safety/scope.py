@@ -21,7 +21,7 @@ from scrapy.settings import BaseSettings
 
 from focused.bounded import Bounded
 from focused.defaults import read
-from focused.sessions import clean
+from focused.safety.sessions import clean
 
 _REMEMBERED = 50_000
 _COUNTED_PATTERNS = 100_000

@@ -6,12 +6,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from time import monotonic
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings
 
-from focused.spiders.examples import Progress as Told
+if TYPE_CHECKING:
+    from focused.spiders.examples import Progress as Told
 
 _SECONDS = 10.0
 
@@ -26,6 +26,16 @@ def quieten(settings: BaseSettings) -> None:
 @contextmanager
 def page_progress(what: str) -> Iterator[Told]:
     """A function to be told how far the fetching is."""
+    # Here, so that commands can be listed without it.
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
     console = Console(stderr=True)
     if not console.is_terminal:
         yield _Lines(what)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from focused.politeness import HostHealth, Patience, retry_after
+from focused.safety.politeness import HostHealth, Patience, retry_after
 
 NOW = 1_700_000_000.0
 

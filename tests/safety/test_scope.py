@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from scrapy.settings import Settings
 
 from focused.pages.page import url_to_host
-from focused.scope import Rules, Scope
-from focused.sessions import clean
+from focused.safety.scope import Rules, Scope
+from focused.safety.sessions import clean
 
 
 def admit(scope, *urls, depth=1):
@@ -126,7 +126,7 @@ def test_addresses_of_one_page_with_session_ids_count_as_one():
 
 
 def test_what_is_remembered_is_bounded(monkeypatch):
-    monkeypatch.setattr("focused.scope._REMEMBERED", 100)
+    monkeypatch.setattr("focused.safety.scope._REMEMBERED", 100)
     scope = Scope(Rules())
     for i in range(2_000):
         assert admit(scope, f"http://a.com/{i}", "http://a.com/home") == [f"http://a.com/{i}", "http://a.com/home"]

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-from focused.warc import Exchange, WarcFiles, repair, whole_until
+from focused.warc.writer import Exchange, WarcFiles, repair, whole_until
 
 INFO = {"software": "test"}
 

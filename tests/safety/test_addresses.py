@@ -2,7 +2,7 @@
 
 import pytest
 
-from focused.addresses import AddressPolicy, is_inner_name, is_public, literal_address
+from focused.safety.addresses import AddressPolicy, is_inner_name, is_public, literal_address
 
 _INNER = """
 127.0.0.1 127.1 127.0.1 2130706433 0x7f000001 0x7f.0.0.1 0177.0.0.1 017700000001 127.0.0.1. 0 0.0.0.0 10.1.2.3

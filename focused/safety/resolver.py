@@ -15,8 +15,8 @@ from typing import Any
 from twisted.internet.interfaces import IAddress, IHostnameResolver, IResolutionReceiver
 from zope.interface import implementer  # type: ignore[import-untyped]  # as untyped as all of zope
 
-from focused.addresses import AddressPolicy, plain_name
 from focused.bounded import Bounded
+from focused.safety.addresses import AddressPolicy, plain_name
 
 
 @implementer(IHostnameResolver)

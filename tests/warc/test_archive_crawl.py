@@ -103,7 +103,7 @@ def test_after_kills_all_pages_of_the_job_are_in_whole_files(site: SiteServer, t
 def test_a_full_disk_ends_the_crawl_and_the_next_start_fetches_what_is_missing(
     site: SiteServer, tmp_path: Path
 ) -> None:
-    full = '{"tests.archive.full_disk.FullDisk": 1}'
+    full = '{"tests.warc.full_disk.FullDisk": 1}'
     result = crawl(tmp_path, site, EXTENSIONS=full)
     assert result.exit_code == 1
     assert "No space left on device" in result.last_line

@@ -7,7 +7,7 @@ from typing import Any
 
 from scrapy.crawler import Crawler
 
-from focused.warc import WarcFiles
+from focused.warc.writer import WarcFiles
 
 ROOM_FOR = 3
 

@@ -1,0 +1,1 @@
+"""From a topic with examples to its trained critic."""

@@ -1,0 +1,67 @@
+"""Before a crawl: all that can be wrong is found, and a critic that is missing is taught."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from scrapy.crawler import Crawler, CrawlerRunnerBase
+from scrapy.settings import Settings
+
+from focused.critics.choose import choose_critic, critic_for
+from focused.defaults import read
+from focused.frontier.records import check_job
+from focused.frontier.resume import identity_of
+from focused.parts import make_prioritizer
+from focused.spiders.examples import Interrupted
+from focused.spiders.focused import FocusedSpider
+from focused.teaching.plan import CannotTeach, needs_teaching, plan_teaching
+from focused.teaching.teach import teach_topic
+from focused.topics.arguments import parse_arguments
+from focused.topics.problems import ProblemsError
+from focused.topics.settings import apply_settings
+from focused.topics.topic import Topic, load_topic
+
+logger = logging.getLogger(__name__)
+
+
+class TeachingCrawler(Crawler):
+    """A crawler that teaches the topic's critic before it begins."""
+
+    def __init__(self, settings: Settings, topic: Topic, runner: CrawlerRunnerBase) -> None:
+        super().__init__(FocusedSpider, settings)
+        self._topic, self._runner = topic, runner
+        self.failure = ""
+
+    async def crawl_async(self, *args: Any, **kwargs: Any) -> None:
+        logger.info("Topic %r has no trained critic yet: it is taught first", self._topic.name)
+        try:
+            await teach_topic(self._topic, self._runner.settings, runner=self._runner)
+        except (CannotTeach, ProblemsError, Interrupted) as error:
+            self.failure = str(error)
+            return
+        await super().crawl_async(*args, **kwargs)
+
+
+def topic_to_teach(arguments: dict[str, Any], settings: Settings) -> Topic | None:
+    """Check all that can be wrong before anything is fetched. Gives the topic if its critic must be taught.
+
+    ValueError says what is wrong, and the way out.
+    """
+    parsed = parse_arguments(arguments)
+    topic = load_topic(parsed.topic, seeds=parsed.seeds, seeds_needed=True)
+    own = settings.copy()
+    apply_settings(topic, own)
+    for name, value in (("FOCUSED_CRITIC", parsed.critic), ("FOCUSED_PRIORITIZER", parsed.prioritizer)):
+        if value:
+            own.set(name, value, "cmdline")
+    if needs_teaching(topic, own):
+        plan_teaching(topic, own)
+        make_prioritizer(topic, own, choose_critic(topic, read(own, "FOCUSED_CRITIC")).make())
+        return topic
+    critic = critic_for(topic, Path(read(own, "FOCUSED_MODELS")), read(own, "FOCUSED_CRITIC"))
+    prioritizer = make_prioritizer(topic, own, critic)
+    if own["JOBDIR"]:
+        check_job(Path(own["JOBDIR"]), identity_of(topic, prioritizer, critic))
+    return None

@@ -1,0 +1,1 @@
+"""WARC files: reading what was recorded, recording what is fetched."""
