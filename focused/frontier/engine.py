@@ -1,15 +1,26 @@
-"""The two things that the frontier needs of Scrapy's engine and that Scrapy does not offer openly.
+"""What the frontier needs of Scrapy's engine and downloader, and Scrapy does not offer openly.
 
-Which requests are still in progress (callback and pipelines included), and "look for the next request soon". Both
-live on the engine's private slot; when a future Scrapy has moved them, this module fails at once and says so.
+Which requests are still in progress (callback and pipelines included), "look for the next request soon", and the pace
+of a host. The first two live on the engine's private slot; when a future Scrapy has moved them, this module fails at
+once and says so.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from scrapy import Request
 from scrapy.crawler import Crawler
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How a host may be fetched: seconds between requests, how many at a time, and when the last one went out."""
+
+    delay: float
+    concurrency: int
+    last: float
 
 
 class EngineAccess:
@@ -28,6 +39,17 @@ class EngineAccess:
         slot = self._crawler.engine._slot
         if slot is not None:
             slot.nextcall.schedule()
+
+    def pace(self, host: str) -> Pace:
+        """The pace of a host, as robots.txt, AutoThrottle and the settings have it now."""
+        downloader = self._crawler.engine.downloader
+        slot = downloader.slots.get(host)
+        if slot is not None:
+            return Pace(slot.delay, slot.concurrency, slot.lastseen)
+        own = downloader.per_slot_settings.get(host, {})
+        # AutoThrottle's start delay is only there.
+        delay = getattr(downloader, "_delay", self._crawler.settings.getfloat("DOWNLOAD_DELAY"))
+        return Pace(own.get("delay", delay), own.get("concurrency", downloader.domain_concurrency), 0.0)
 
     def _slot(self) -> Any:
         slot = self._crawler.engine._slot

@@ -246,15 +246,11 @@ class FrontierScheduler(BaseScheduler):
     def _gate(self, host: int) -> float:
         """When a host may be fetched next; 0 = now, inf = when a fetch of it has ended."""
         name = self.store.host_name(host)
-        downloader = self.crawler.engine.downloader
-        slot = downloader.slots.get(name)
-        own = downloader.per_slot_settings.get(name, {})
-        most = slot.concurrency if slot else own.get("concurrency", downloader.domain_concurrency)
-        if self._busy[host] >= most:
+        pace = self._engine.pace(name)
+        if self._busy[host] >= pace.concurrency:
             return float("inf")
-        delay = slot.delay if slot else own.get("delay", downloader._delay)
-        last = max(self._last.get(host, 0.0), slot.lastseen if slot else 0.0)
-        ready = max(last + delay if delay and last else 0.0, self._sleeping.get(name, 0.0))
+        last = max(self._last.get(host, 0.0), pace.last)
+        ready = max(last + pace.delay if pace.delay and last else 0.0, self._sleeping.get(name, 0.0))
         return ready if ready > monotonic() else 0.0
 
     def _is_full(self) -> bool:
