@@ -25,6 +25,8 @@ _FLOAT = struct.Struct("<f")
 _UINT = struct.Struct("<I")
 _SIGN = 0x80000000
 _ALL = 0xFFFFFFFF
+# Seconds; hosts that sleep longer (backed off, dead) are not waited for.
+_SOON = 10.0
 
 Gate = Callable[[int], float]
 """Asked whether a host may be fetched now: 0 = yes, else the time to ask again (inf = when it is released)."""
@@ -107,8 +109,12 @@ class Order:
             self._waits[link] = False
             self._count -= 1
 
-    def pop(self, now: float, gate: Gate) -> int | None:
-        """Take out the best link whose host may be fetched now; None if there is none."""
+    def pop(self, now: float, gate: Gate, patience: float = 0.0) -> int | None:
+        """Take out the best link whose host may be fetched now; None if there is none.
+
+        With ``patience`` a link below that share of the best score that waits for its host is not worth taking: None,
+        until that host is ready or the link's own score is enough.
+        """
         self._wake_due(now)
         while self._ready:
             entry, host = self._ready[0]
@@ -122,12 +128,21 @@ class Order:
                     self._list(best, host)
                 continue
             wait = gate(host)
-            self._unlist(host)
             if wait > now:
+                self._unlist(host)
                 self._sleep(host, wait)
                 continue
+            if patience and _bits_to_score(best >> 32) < patience * self._best_asleep(now):
+                return None
+            self._unlist(host)
             return self._take(best, host)
         return None
+
+    def _best_asleep(self, now: float) -> float:
+        """The best score, at most 1, that waits for a host which will be ready soon."""
+        soon = [host for host, wake in self._wakes.items() if wake == float("inf") or wake - now < _SOON]
+        entries = [entry for host in soon if (entry := self._best(host)) is not None]
+        return min(_bits_to_score(min(entries) >> 32), 1.0) if entries else 0.0
 
     def best(self) -> float:
         """The best score among hosts that are not asleep; -inf if there is none."""

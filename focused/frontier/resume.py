@@ -42,6 +42,7 @@ def open_store(parts: Parts, folder: Path, settings: BaseSettings) -> SqliteStor
         identity=identity_of(parts.topic, parts.prioritizer, parts.critic),
         most_pieces=read(settings, "FOCUSED_EVIDENCE_PIECES"),
         most_leases=read(settings, "FOCUSED_LEASES"),
+        patience=read(settings, "FOCUSED_PATIENCE"),
         most_late=read(settings, "FOCUSED_LATE_LESSONS"),
     )
     critic = store.noted(CRITIC_STATE)

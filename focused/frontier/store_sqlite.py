@@ -49,6 +49,7 @@ class SqliteStore(FrontierStore):
         most_pieces: int = 8,
         most_leases: int = 3,
         most_late: int = 0,
+        patience: float = 0.0,
         seed: int = 0,
     ) -> None:
         self._file = JobFile(folder, identity or {})
@@ -57,6 +58,7 @@ class SqliteStore(FrontierStore):
         self._most_pieces = most_pieces
         self._most_leases = most_leases
         self._most_late = most_late
+        self._patience = patience
         self._random = Random(seed)
         self._order = Order()
         self._table = LinkTable()
@@ -172,7 +174,7 @@ class SqliteStore(FrontierStore):
 
     def lease(self, now: float, gate: Gate) -> Lease | None:
         for attempt in range(_MOST_PUT_BACK + 1):
-            link = self._order.pop(now, gate)
+            link = self._order.pop(now, gate, self._patience)
             if link is None:
                 return None
             if link in self._returned:

@@ -89,6 +89,23 @@ def test_a_busy_host_is_passed_over_until_it_is_released():
     assert order.pop(0, lambda _: 0.0) == 1
 
 
+def test_with_patience_poor_links_wait_for_better_ones_whose_host_is_soon_ready():
+    order = Order()
+    order.put(1, 7, 0.9)
+    order.put(2, 8, 0.3)
+    order.put(3, 9, 0.5)
+    busy = {7: float("inf"), 8: 0.0, 9: 0.0}
+    assert order.pop(0, busy.__getitem__, 0.5) == 3, "0.5 is more than half of 0.9"
+    assert order.pop(0, busy.__getitem__, 0.5) is None, "0.3 is not"
+    assert order.pop(0, busy.__getitem__, 0.2) == 2, "less patience takes it"
+    order.put(2, 8, 0.3)
+    order.release(7)
+    asleep = {7: 1_000.0, 8: 0.0}
+    assert order.pop(0, asleep.__getitem__, 0.5) == 2, "a host that sleeps for long is not waited for"
+    order.put(2, 8, 0.3)
+    assert order.pop(1_000.0, lambda _: 0.0, 0.5) == 1
+
+
 def test_the_next_wake_is_the_first_sleeping_host():
     order = Order()
     for host in (1, 2):
