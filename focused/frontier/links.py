@@ -9,6 +9,8 @@ from focused.frontier.job_file import JobFile
 from focused.frontier.store import NewLink, Outcome, State
 
 _LONGEST_CHAIN = 20
+_AT_WORK = "at work"
+_FAR_TOO_OFTEN = 5
 _INSERT = "INSERT INTO links(id, key, url, host, depth, source, state, base, request) VALUES (?,?,?,?,?,?,?,?,?)"
 
 
@@ -106,17 +108,23 @@ class Links:
         return link
 
     def take_leases_back(self, most_leases: int) -> set[int]:
-        """Links that were out when the crawl died wait again; those that were out too often are given up.
+        """Links that were out when the crawl died wait again. Gives those that were out at two deaths or more.
 
-        Gives those that were out at two deaths or more: one of them may be the killer.
+        One of these may be the killer. It is given up when it was at work (see `at_work`) at its last allowed lease;
+        the others were merely out, and are only given up when that has happened far too often.
         """
         self._file.write(
-            "UPDATE links SET state = 3, outcome = ?, detail = 'never finished' WHERE state = 2 AND tries >= ?",
-            (Outcome.FAILED.value, most_leases),
+            "UPDATE links SET state = 3, outcome = ?, detail = 'never finished' "
+            "WHERE state = 2 AND (tries >= ? OR (tries >= ? AND detail = ?))",
+            (Outcome.FAILED.value, _FAR_TOO_OFTEN * most_leases, most_leases, _AT_WORK),
         )
         suspects = self._file.rows("SELECT id FROM links WHERE state = 2 AND tries >= 2")
         self._file.write("UPDATE links SET state = 1 WHERE state = 2")
         return {row[0] for row in suspects}
+
+    def at_work(self, link: int) -> None:
+        """The page of a link has come and is about to be parsed and judged."""
+        self.update(link, detail=_AT_WORK)
 
     def flush(self) -> None:
         """Write what was admitted."""

@@ -66,6 +66,7 @@ class FrontierScheduler(BaseScheduler):
         self._pages_of: Counter[int] = Counter()
         self.most_pages: int = 0
         crawler.signals.connect(self._spider_error, signals.spider_error)
+        crawler.signals.connect(self._response_received, signals.response_received)
         crawler.signals.connect(self._clean_up, signals.engine_stopped)
 
     @classmethod
@@ -323,6 +324,12 @@ class FrontierScheduler(BaseScheduler):
 
     def _host_of(self, token: int) -> int:
         return self.store.host_of(token)
+
+    def _response_received(self, request: Request) -> None:
+        try:
+            self.store.begin_work(request.meta.get(META, {}).get("token", 0))
+        except StoreBroken as error:
+            self._give_up(error)
 
     def _spider_error(self, failure: Any, response: Any) -> None:
         request = getattr(response, "request", None)

@@ -254,6 +254,13 @@ class SqliteStore(FrontierStore):
         """A number that no link has yet."""
         return self._links.next
 
+    def begin_work(self, token: int) -> None:
+        """A leased link's page has come. Of a suspect this is written down before its page can do harm."""
+        lease = self._leases.get(token)
+        if lease is not None and lease.link in self._suspects:
+            self._links.at_work(lease.link)
+            self.commit()
+
     def redirect(self, token: int, url: str, host: str) -> bool:
         lease = self._leases[token]
         target = int(self.reserve([url]).links[0])

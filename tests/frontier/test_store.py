@@ -293,18 +293,29 @@ def test_leased_links_are_handed_out_again_after_a_crash(tmp_path):
     again.close()
 
 
-def test_a_page_that_always_kills_its_crawl_is_given_up(tmp_path):
-    for _ in range(3):
-        store = SqliteStore(tmp_path, Plain(), most_leases=3)
-        store.add(NewLink("http://h/a", "h"))
-        assert store.lease(0, always) is not None
+def die_with_one_link_out(folder, *, at_work):
+    """Start a crawl, lease its one link, have its page come or not, and die. False if there is nothing to lease."""
+    store = SqliteStore(folder, Plain(), most_leases=3)
+    store.add(NewLink("http://h/a", "h"))
+    lease = store.lease(0, always)
+    if lease is not None:
+        if at_work:
+            store.begin_work(lease.token)
         store.commit()
-        crash(store)
-    store = SqliteStore(tmp_path, Plain(), most_leases=3)
-    assert store.lease(0, always) is None
-    store.close()
+    crash(store)
+    return lease is not None
+
+
+def test_a_page_that_always_kills_its_crawl_is_given_up(tmp_path):
+    deaths = [die_with_one_link_out(tmp_path, at_work=True) for _ in range(4)]
+    assert deaths == [True, True, True, False]
     with read_records(tmp_path) as records:
         assert count_by(records, "outcome") == {Outcome.FAILED: 1}
+
+
+def test_a_link_that_was_merely_out_when_its_crawl_was_killed_is_not_given_up_for_it(tmp_path):
+    deaths = [die_with_one_link_out(tmp_path, at_work=False) for _ in range(16)]
+    assert deaths == [True] * 15 + [False], "but not for ever"
 
 
 def test_links_that_were_out_at_two_deaths_go_out_one_by_one(tmp_path):
