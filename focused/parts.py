@@ -25,6 +25,7 @@ from focused.prioritizers.base import Prioritizer
 from focused.prioritizers.options import build
 from focused.prioritizers.trainer import Trainer
 from focused.registry import find
+from focused.responses import limits_of
 from focused.safety.scope import Scope
 from focused.topics.topic import Topic, load_topic
 
@@ -81,14 +82,13 @@ def _make(crawler: Crawler) -> Parts:
         raise NotConfigured("FOCUSED_TOPIC is not set: name a topic, or crawl with the spider 'focused'")
     topic = getattr(crawler.spider, "topic", None) or load_topic(read(settings, "FOCUSED_TOPIC"))
     critic = critic_for(topic, Path(read(settings, "FOCUSED_MODELS")), read(settings, "FOCUSED_CRITIC"))
-    limits = PageLimits(*(read(settings, f"FOCUSED_PAGE_{part}") for part in ("LINKS", "LEAVES", "WORDS")))
     return Parts(
         topic=topic,
         critic=critic,
         prioritizer=make_prioritizer(topic, settings, critic),
         trainer=Trainer(read(settings, "FOCUSED_TRAIN_EVERY")),
         scope=getattr(crawler.spider, "scope", None) or Scope.from_settings(settings),
-        limits=limits,
+        limits=limits_of(settings),
     )
 
 

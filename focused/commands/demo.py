@@ -11,7 +11,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 if TYPE_CHECKING:
-    from focused.demo.web import Web
+    from focused.demo.web import GeneratedWeb
 
 
 class Command(ScrapyCommand):
@@ -61,7 +61,7 @@ class Command(ScrapyCommand):
             _serve(web, opts.port)
 
 
-def _serve(web: Web, port: int) -> None:
+def _serve(web: GeneratedWeb, port: int) -> None:
     from focused.testing.site import SiteServer
 
     with SiteServer(web.pages, port=port) as site:

@@ -56,9 +56,10 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         from focused.critics.choose import critic_for
         from focused.defaults import read
+        from focused.responses import limits_of
         from focused.running.loop import Stopped
         from focused.spiders.examples import Interrupted
-        from focused.teaching.gathering import limits_of, page_of_file
+        from focused.teaching.gathering import page_of_file
         from focused.topics.settings import apply_settings
         from focused.topics.topic import load_topic
 
@@ -92,9 +93,10 @@ class Command(ScrapyCommand):
                 print(f"{given}\n" + "\n".join(verdict_lines(critic, page, opts.words)))
 
     def _fetch(self, urls: list[str], settings: Settings, web: str) -> Fetched:
+        from focused.responses import limits_of
         from focused.running.loop import run_to_end
         from focused.spiders.examples import fetch_pages
-        from focused.teaching.gathering import Fetched, limits_of, pages_of_web
+        from focused.teaching.gathering import Fetched, pages_of_web
 
         if web:
             return pages_of_web(urls, web, limits_of(settings))

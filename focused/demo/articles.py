@@ -11,7 +11,7 @@ from focused.demo.detours import Detours
 from focused.demo.markup import bullets, link, paragraphs
 from focused.demo.prose import Prose
 from focused.demo.sites import WITH_FORUM, Site, Sites
-from focused.demo.web import HTML, Web
+from focused.demo.web import HTML, GeneratedWeb
 from focused.demo.words import script_words
 
 # Of an article's links: to its own topic; the rest to whatever others write about.
@@ -51,7 +51,7 @@ def plan_articles(sites: Sites, count: int, random: Random) -> list[Article]:
     return articles
 
 
-def write_articles(web: Web, sites: Sites, articles: list[Article], detours: Detours) -> None:
+def write_articles(web: GeneratedWeb, sites: Sites, articles: list[Article], detours: Detours) -> None:
     """Write all articles and link them."""
     writer = _Writer(web, sites, articles, detours)
     for article in articles:
@@ -59,7 +59,7 @@ def write_articles(web: Web, sites: Sites, articles: list[Article], detours: Det
 
 
 class _Writer:
-    def __init__(self, web: Web, sites: Sites, articles: list[Article], detours: Detours) -> None:
+    def __init__(self, web: GeneratedWeb, sites: Sites, articles: list[Article], detours: Detours) -> None:
         self.web = web
         self.sites = sites
         self.articles = articles

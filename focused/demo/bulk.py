@@ -6,19 +6,21 @@ from random import Random
 
 from focused.demo.markup import bullets, document, paragraphs
 from focused.demo.prose import Prose
-from focused.demo.web import Web, WebTopic
+from focused.demo.web import GeneratedWeb, WebTopic
 from focused.demo.words import vocabularies
 
 _TOPICS = ("stars", "garden", "kitchen", "chess", "sailing", "railways", "news")
 _SENTENCES_A_PARAGRAPH = 5
 
 
-def bulk_web(pages: int = 5_000, seed: int = 0, *, size: int = 20_000, links: int = 40, hosts: int = 20) -> Web:
+def bulk_web(
+    pages: int = 5_000, seed: int = 0, *, size: int = 20_000, links: int = 40, hosts: int = 20
+) -> GeneratedWeb:
     """Pages of about ``size`` bytes with ``links`` links each; page *n* links to *n* + 1, so that all are reached."""
     random = Random(f"bulk/{seed}")
     prose = {kind: Prose(vocabularies()[kind], random) for kind in _TOPICS}
     urls = [f"http://host{n % hosts}.example/{_TOPICS[n % len(_TOPICS)]}/{n}.html" for n in range(pages)]
-    web = Web("bulk")
+    web = GeneratedWeb("bulk")
     for number, url in enumerate(urls):
         kind = _TOPICS[number % len(_TOPICS)]
         title = prose[kind].title()

@@ -16,7 +16,7 @@ from focused.demo.detours import Detours
 from focused.demo.furniture import add_furniture
 from focused.demo.sites import FEWEST_HOSTS, MOST_HOSTS, PORTALS, Sites
 from focused.demo.traps import add_traps
-from focused.demo.web import Web, WebTopic
+from focused.demo.web import GeneratedWeb, WebTopic
 from focused.pages.page import page_from_html
 
 # Of all pages: articles, and what a crawler can lose itself in. The rest are home pages, sections, copies.
@@ -25,10 +25,10 @@ _TRAPS = 0.08
 _PAGES_A_HOST = 150
 
 
-def demonstration_web(pages: int = 2_400, seed: int = 0) -> Web:
+def demonstration_web(pages: int = 2_400, seed: int = 0) -> GeneratedWeb:
     """The demonstration web, of about so many pages that can be fetched."""
     random = Random(f"demo/{seed}")
-    web = Web("demo")
+    web = GeneratedWeb("demo")
     sites = Sites(random, min(MOST_HOSTS, max(FEWEST_HOSTS, pages // _PAGES_A_HOST)))
     detours = Detours(web, random)
     articles = plan_articles(sites, round(pages * _ARTICLES), random)
@@ -41,7 +41,7 @@ def demonstration_web(pages: int = 2_400, seed: int = 0) -> Web:
     return web
 
 
-def _topic(web: Web, articles: list[Article], random: Random) -> WebTopic:
+def _topic(web: GeneratedWeb, articles: list[Article], random: Random) -> WebTopic:
     on = [article.url for article in articles if article.kind == "stars" and article.script == "latin"]
     names = {_name(article.url) for article in articles if article.kind == "stars"} | {""}
     off = (article.url for article in articles if article.kind in {"kitchen", "railways", "garden"})
@@ -59,7 +59,7 @@ def _topic(web: Web, articles: list[Article], random: Random) -> WebTopic:
     )
 
 
-def _names_linked(web: Web, url: str) -> set[str]:
+def _names_linked(web: GeneratedWeb, url: str) -> set[str]:
     """The last part of each address that a page links to; '' stands for sections on the topic. Detours keep names."""
     links = page_from_html(web.pages[url].body, url).links.urls
     return {_name(link) for link in links if _name(link) or "/stars/" in link}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 from urllib.parse import urlsplit
 
-from focused.demo.web import Answer, Web
+from focused.demo.web import Answer, GeneratedWeb
 
 # Of all links: how many take each detour.
 _SHARES = {"": 0.885, "moved": 0.03, "chain": 0.015, "copy": 0.02, "dead": 0.03, "paper": 0.015, "loop": 0.005}
@@ -21,7 +21,7 @@ class Detours:
     ``sessions`` are those that links to the forum carry.
     """
 
-    def __init__(self, web: Web, random: Random) -> None:
+    def __init__(self, web: GeneratedWeb, random: Random) -> None:
         self.random = random
         self._web = web
         self._copies: dict[str, str] = {}

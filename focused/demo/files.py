@@ -13,22 +13,17 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from warcio.statusandheaders import StatusAndHeaders
-from warcio.warcwriter import WARCWriter
-
-from focused.demo.web import Answer, Web, WebTopic
+from focused.demo.web import Answer, GeneratedWeb, WebTopic
 from focused.pages.page import page_from_html
-
-# Records carry this date, so that the same web gives the same file.
-_DATE = "2002-05-07T00:00:00Z"
-_PHRASES = {200: "OK", 301: "Moved Permanently", 302: "Found", 404: "Not Found"}
+from focused.replay.write import write_web as write_recorded
+from focused.warc.reader import Recorded
 
 
-def write_web(web: Web, path: Path) -> list[Path]:
+def write_web(web: GeneratedWeb, path: Path) -> list[Path]:
     """Write a web as ``path`` (``.warc.gz`` or ``.warc``) and the files beside it; says which files."""
     stem = path.name.removesuffix(".gz").removesuffix(".warc")
     path.parent.mkdir(parents=True, exist_ok=True)
-    _write_warc(web, path)
+    write_recorded(path, {url: _to_recorded(answer) for url, answer in web.pages.items()})
     written = [path]
     for suffix, write in (("labels.tsv", _labels), ("examples.tsv", _examples), ("topics.json", _topics)):
         written.append(path.with_name(f"{stem}.{suffix}"))
@@ -41,37 +36,21 @@ def write_web(web: Web, path: Path) -> list[Path]:
     return written
 
 
-def _write_warc(web: Web, path: Path) -> None:
-    with path.open("wb") as file:
-        writer = WARCWriter(file, gzip=path.suffix == ".gz")
-        for number, url in enumerate(web.pages):
-            answer = web.pages[url]
-            record = writer.create_warc_record(
-                url,
-                "response",
-                payload=io.BytesIO(answer.body),
-                length=len(answer.body),
-                http_headers=_http_headers(answer),
-                warc_headers_dict={"WARC-Date": _DATE, "WARC-Record-ID": f"<urn:uuid:{number:032x}>"},
-            )
-            writer.write_record(record)
+def _to_recorded(answer: Answer) -> Recorded:
+    headers = (*answer.headers.items(), ("Content-Length", str(len(answer.body))))
+    return Recorded(answer.status, headers, answer.body)
 
 
-def _http_headers(answer: Answer) -> StatusAndHeaders:
-    headers = [*answer.headers.items(), ("Content-Length", str(len(answer.body)))]
-    return StatusAndHeaders(f"{answer.status} {_PHRASES.get(answer.status, 'Other')}", headers, protocol="HTTP/1.1")
-
-
-def _labels(web: Web) -> str:
+def _labels(web: GeneratedWeb) -> str:
     rows = ((url, web.classes[url], web.titles[url]) for url in sorted(web.classes))
     return _tsv(("url", "labels", "title"), rows)
 
 
-def _examples(web: Web) -> str:
+def _examples(web: GeneratedWeb) -> str:
     return _tsv(("url", "class"), sorted(web.examples.items()))
 
 
-def _example_texts(web: Web) -> str:
+def _example_texts(web: GeneratedWeb) -> str:
     """Tabs and quotes are nowhere in these texts: white space is folded, and the generators write no quotes."""
     texts = {url: page_from_html(web.pages[url].body, url).text for url in sorted(web.examples)}
     return _tsv(("class", "text"), ((web.examples[url], " ".join(text.split())) for url, text in texts.items()))
@@ -85,7 +64,7 @@ def _tsv(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
     return out.getvalue()
 
 
-def _topics(web: Web) -> str:
+def _topics(web: GeneratedWeb) -> str:
     topics = {}
     for topic in web.topics:
         targets = web.targets(topic)

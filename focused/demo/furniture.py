@@ -7,7 +7,7 @@ from random import Random
 from focused.demo.articles import Article
 from focused.demo.markup import bullets, link, paragraphs
 from focused.demo.sites import Site, Sites
-from focused.demo.web import Web
+from focused.demo.web import GeneratedWeb
 from focused.demo.words import vocabularies
 
 ROBOTS = b"User-agent: *\nDisallow: /private/\nDisallow: /search\n"
@@ -16,7 +16,7 @@ _ON_A_PAGE = 15
 _LISTED = 0.4
 
 
-def add_furniture(web: Web, sites: Sites, articles: list[Article], random: Random) -> None:
+def add_furniture(web: GeneratedWeb, sites: Sites, articles: list[Article], random: Random) -> None:
     """Add every host's own pages."""
     for site in sites.all:
         own = [article for article in articles if article.site is site]
@@ -32,7 +32,7 @@ def add_furniture(web: Web, sites: Sites, articles: list[Article], random: Rando
             _add_section(web, site, kind, listed, sites.prose[kind].paragraph(3))
 
 
-def _add(web: Web, site: Site, path: str, title: str, body: str, *, kind: str = "other") -> None:
+def _add(web: GeneratedWeb, site: Site, path: str, title: str, body: str, *, kind: str = "other") -> None:
     web.add(site.url(path), site.page(title, body))
     web.label(site.url(path), kind, title)
 
@@ -53,7 +53,7 @@ def _home(site: Site, own: list[Article], sites: Sites, random: Random) -> str:
     )
 
 
-def _add_section(web: Web, site: Site, kind: str, listed: list[Article], text: str) -> None:
+def _add_section(web: GeneratedWeb, site: Site, kind: str, listed: list[Article], text: str) -> None:
     """A section's pages, chained by "next"."""
     pages = max(1, -(-len(listed) // _ON_A_PAGE))
     for number in range(pages):

@@ -16,7 +16,7 @@ from random import Random
 
 from focused.demo.markup import document, link, paragraphs
 from focused.demo.prose import Prose
-from focused.demo.web import Web, WebTopic
+from focused.demo.web import GeneratedWeb, WebTopic
 from focused.demo.words import vocabularies
 
 # How much of the web is about what: the wanted topic is about one page in nine.
@@ -61,7 +61,7 @@ _HOSTS = (
 )
 
 
-def hard_web(pages: int = 4_500, seed: int = 0) -> Web:
+def hard_web(pages: int = 4_500, seed: int = 0) -> GeneratedWeb:
     """The hard web, of so many pages."""
     return _HardWeb(pages, seed).build()
 
@@ -69,7 +69,7 @@ def hard_web(pages: int = 4_500, seed: int = 0) -> Web:
 class _HardWeb:
     def __init__(self, pages: int, seed: int) -> None:
         self.random = Random(f"hard/{seed}")
-        self.web = Web("hard")
+        self.web = GeneratedWeb("hard")
         self.prose = {kind: Prose(vocabularies()[kind], self.random) for kind in SHARES}
         self.entries = [self._entry(number) for number in range(pages)]
         self.listed = [self._linked(number) for number in range(pages)]
@@ -85,7 +85,7 @@ class _HardWeb:
             "state": lambda _: self.random.choice(("sound", "worn", "mended")),
         }
 
-    def build(self) -> Web:
+    def build(self) -> GeneratedWeb:
         for entry, listed in zip(self.entries, self.listed, strict=True):
             self.web.label(entry.url, entry.kind, entry.name)
             self.web.add(entry.url, self._page(entry, listed))

@@ -8,10 +8,8 @@ on the topic by the labels that the web was made with, which no crawler sees.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,8 +19,7 @@ from focused.demo.webs import make_web
 from focused.replay.log import read_log
 from focused.replay.server import serve
 from focused.replay.web import Web
-
-_PROXY_VARIABLES = frozenset({"http_proxy", "https_proxy", "all_proxy", "no_proxy"})
+from focused.running.process import crawl_command, crawl_environment
 
 _MARK = "demonstration.txt"
 
@@ -73,7 +70,7 @@ class Stage:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         with serve(self.web, log=folder / "fetches.tsv") as server:
-            _scrapy(_arguments(self.topic, folder, pages), folder, server.proxy)
+            _run(_command(self.topic, folder, pages), folder, server.proxy)
         return _figures(folder, self.targets)
 
 
@@ -99,9 +96,8 @@ def _clear(folder: Path) -> None:
     mark.write_text("Made by the demonstration, and emptied when it runs again.\n", "utf-8")
 
 
-def _scrapy(arguments: Sequence[str], folder: Path, proxy: str) -> None:
-    command = [sys.executable, "-m", "scrapy", *arguments]
-    environment = _environment(proxy)
+def _run(command: Sequence[str], folder: Path, proxy: str) -> None:
+    environment = crawl_environment(proxy)
     outcome = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, check=False)  # noqa: S603  # our own
     if outcome.returncode:
         raise DemonstrationFailed(
@@ -124,7 +120,7 @@ def _figures(folder: Path, targets: frozenset[str]) -> Crawl:
     )
 
 
-def _arguments(topic: Path, folder: Path, pages: int) -> list[str]:
+def _command(topic: Path, folder: Path, pages: int) -> list[str]:
     settings = {
         "JOBDIR": folder,
         "LOG_FILE": folder / "crawl.log",
@@ -134,14 +130,4 @@ def _arguments(topic: Path, folder: Path, pages: int) -> list[str]:
         "AUTOTHROTTLE_ENABLED": False,
     }
     arguments = {"topic": topic, "pages": pages, "prioritizer": folder.name}
-    return [
-        *("crawl", "focused", "-O", str(folder / "items.jsonl")),
-        *(part for name, value in arguments.items() for part in ("-a", f"{name}={value}")),
-        *(part for name, value in settings.items() for part in ("-s", f"{name}={value}")),
-    ]
-
-
-def _environment(proxy: str) -> dict[str, str]:
-    """The user's environment, with our settings, and our proxy in place of any other."""
-    kept = {name: value for name, value in os.environ.items() if name.lower() not in _PROXY_VARIABLES}
-    return {**kept, "http_proxy": proxy, "SCRAPY_SETTINGS_MODULE": "focused.settings"}
+    return crawl_command(arguments, settings, "-O", str(folder / "items.jsonl"))

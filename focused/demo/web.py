@@ -34,7 +34,7 @@ class WebTopic:
 
 
 @dataclass
-class Web:
+class GeneratedWeb:
     """A generated web. Addresses that are not in ``pages`` are dead.
 
     ``classes`` tells what pages are about; ``hidden`` pages are neither targets nor examples (copies of others, and

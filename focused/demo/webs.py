@@ -7,9 +7,9 @@ from collections.abc import Callable
 from focused.demo.bulk import bulk_web
 from focused.demo.demonstration import demonstration_web
 from focused.demo.hard import hard_web
-from focused.demo.web import Web
+from focused.demo.web import GeneratedWeb
 
-WEBS: dict[str, tuple[Callable[[int, int], Web], int]] = {
+WEBS: dict[str, tuple[Callable[[int, int], GeneratedWeb], int]] = {
     "demo": (demonstration_web, 2_400),
     "hard": (hard_web, 4_500),
     "bulk": (bulk_web, 5_000),
@@ -17,7 +17,7 @@ WEBS: dict[str, tuple[Callable[[int, int], Web], int]] = {
 """Name → what makes it, and how many pages it has unless told otherwise."""
 
 
-def make_web(name: str, *, pages: int = 0, seed: int = 0) -> Web:
+def make_web(name: str, *, pages: int = 0, seed: int = 0) -> GeneratedWeb:
     """A generated web; the same name, size and seed give the same web, to the byte."""
     make, usual = WEBS[name]
     return make(pages or usual, seed)

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scrapy.http import Headers, HtmlResponse, Response
-from scrapy.responsetypes import responsetypes
+from scrapy.http import HtmlResponse
 
 from focused.pages.page import Page, join, parse_page, url_to_host
+from focused.replay.response import to_response
 from focused.replay.web import REDIRECTS, Web, normal_form
 
 Rows = NDArray[np.int64]
@@ -118,20 +118,10 @@ def build_graph(web: Web) -> Graph:
 
 def read_page(web: Web, row: int) -> Page:
     """A recorded page as the spider parses it; one without links and words if it is not HTML."""
-    response = to_response(web, row)
+    response = to_response(web.urls[row], web.response(row))
     if isinstance(response, HtmlResponse):
         return parse_page(response.selector.root, response.url)
     return parse_page(HtmlResponse(response.url, body=b"<html></html>").selector.root, response.url)
-
-
-def to_response(web: Web, row: int) -> Response:
-    """A recorded page as Scrapy's downloader would give it."""
-    recorded, url = web.response(row), web.urls[row]
-    headers = Headers()
-    for name, value in recorded.headers:
-        headers.appendlist(name, value.encode("latin-1", "replace"))
-    kind = responsetypes.from_args(headers=headers, url=url, body=recorded.body)
-    return kind(url, recorded.status, headers, recorded.body)
 
 
 def host_and_port(url: str) -> str:

@@ -21,11 +21,11 @@ from scrapy.utils.project import get_project_settings
 
 from focused.replay.server import serve
 from focused.replay.web import Web
+from focused.running.process import crawl_command, crawl_environment
 
 HANDLER = "focused.replay.handler.ReplayHandler"
 FOLDED = "focused.replay.fold.FoldedHttps"
 FETCHES, STATS, LOG, JOB = "fetches.tsv", "stats.json", "crawl.log", "job"
-_ROOT = Path(__file__).parents[2]
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,7 +60,7 @@ def run_real(jobs: Sequence[Job], web: Web) -> Iterator[Job]:
         Path(job.folder).mkdir(parents=True, exist_ok=True)
         with serve(web, log=job.path(FETCHES)) as server:
             process = subprocess.run(  # noqa: S603  # our own command line
-                _command(job), env=_environment(server.proxy), capture_output=True, text=True, check=False
+                _command(job), env=crawl_environment(server.proxy), capture_output=True, text=True, check=False
             )
         _check(job, process.returncode, process.stderr)
         yield job
@@ -68,11 +68,7 @@ def run_real(jobs: Sequence[Job], web: Web) -> Iterator[Job]:
 
 def _command(job: Job) -> list[str]:
     settings = settings_of(_answered(job, {"https": FOLDED}))
-    return [
-        *(sys.executable, "-m", "scrapy", "crawl", "focused"),
-        *(part for name, value in job.arguments.items() for part in ("-a", f"{name}={value}")),
-        *(part for name, value in settings.items() for part in ("-s", f"{name}={_to_text(value)}")),
-    ]
+    return crawl_command(job.arguments, {name: _to_text(value) for name, value in settings.items()})
 
 
 def _answered(job: Job, handlers: dict[str, str], **settings: str) -> Job:
@@ -83,14 +79,6 @@ def _answered(job: Job, handlers: dict[str, str], **settings: str) -> Job:
 
 def _to_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value)
-
-
-def _environment(proxy: str = "") -> dict[str, str]:
-    """Our own environment with one proxy for everything, or without any."""
-    kept = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
-    paths = os.pathsep.join(part for part in (str(_ROOT), os.environ.get("PYTHONPATH", "")) if part)
-    own = {"PYTHONPATH": paths, "SCRAPY_SETTINGS_MODULE": os.environ.get("SCRAPY_SETTINGS_MODULE", "focused.settings")}
-    return kept | own | ({"http_proxy": proxy, "https_proxy": proxy} if proxy else {})
 
 
 def run_fast(jobs: Sequence[Job], web: Sequence[Path], *, workers: int) -> Iterator[Job]:
@@ -121,7 +109,7 @@ def _feed(waiting: queue.SimpleQueue[Job], done: queue.SimpleQueue[Job | BaseExc
     """Give jobs to one worker process until there are none left."""
     command = [sys.executable, "-m", "focused.lab.worker"]
     with subprocess.Popen(  # noqa: S603  # our own command line
-        command, env=_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        command, env=crawl_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as worker:
         assert worker.stdin
         assert worker.stdout

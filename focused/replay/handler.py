@@ -27,6 +27,7 @@ from scrapy.http import Headers
 
 from focused.defaults import read
 from focused.replay.log import FetchLog
+from focused.replay.response import to_headers
 from focused.replay.web import Web
 from focused.warc.reader import Recorded
 
@@ -56,10 +57,7 @@ class ReplayHandler(BaseStreamingDownloadHandler[Recorded]):
 
     @staticmethod
     def _extract_headers(response: Recorded) -> Headers:
-        headers = Headers()
-        for name, value in response.headers:
-            headers.appendlist(name, value.encode("latin-1", "replace"))
-        return headers
+        return to_headers(response)
 
     @staticmethod
     def _build_base_response_args(response: Recorded, request: Request, headers: Headers) -> Any:

@@ -18,7 +18,8 @@ from twisted.python.failure import Failure
 
 from focused.middlewares.errors import Postponed
 from focused.pages.page import PageLimits
-from focused.teaching.gathering import Fetched, limits_of, response_to_page
+from focused.responses import limits_of, response_to_page_now
+from focused.teaching.gathering import Fetched
 
 logger = logging.getLogger(__name__)
 
@@ -69,7 +70,7 @@ class ExamplesSpider(Spider):
         """A page that arrived, perhaps by redirects."""
         try:
             if isinstance(response, TextResponse):
-                self.fetched.pages[asked] = response_to_page(response, self.limits)
+                self.fetched.pages[asked] = response_to_page_now(response, self.limits)
             else:
                 self.fetched.failures[asked] = "not HTML"
         except Exception:

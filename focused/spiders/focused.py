@@ -13,9 +13,8 @@ from focused.frontier.outcomes import note
 from focused.frontier.requests import META
 from focused.frontier.store import Outcome
 from focused.items import PageItem
-from focused.middlewares.body import safe_root
-from focused.pages.page import parse_page
 from focused.parts import parts_of
+from focused.responses import response_to_page
 from focused.safety.scope import Scope
 from focused.topics.arguments import Arguments, parse_arguments
 from focused.topics.settings import apply_settings
@@ -78,9 +77,7 @@ class FocusedSpider(Spider):
             note(response.request, Outcome.NOT_HTML, kind or type(response).__name__)
             return
         parts = parts_of(self.crawler)
-        root, left_out = await safe_root(response)
-        page = parse_page(root, response.url, parts.limits)
-        page.left_out.update(left_out)
+        page = await response_to_page(response, parts.limits)
         for what, count in page.left_out.items():
             self.crawler.stats.inc_value(f"focused/page/left_out/{what}", count)
         if meta.get("seed"):

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from scrapy.http import Headers, Response, TextResponse
-from scrapy.responsetypes import responsetypes
-from scrapy.settings import BaseSettings
+from scrapy.http import Response, TextResponse
 
-from focused.defaults import read
-from focused.middlewares.body import safe_root_now
-from focused.pages.page import Page, PageLimits, parse_page
+from focused.pages.page import Page, PageLimits
+from focused.replay.response import to_response
 from focused.replay.web import REDIRECTS, Web
+from focused.responses import response_to_page_now
+from focused.warc.reader import Recorded
 
 _MOST_REDIRECTS = 5
 
@@ -31,24 +30,12 @@ class Fetched:
         return dict(Counter(self.failures.values()).most_common())
 
 
-def limits_of(settings: BaseSettings) -> PageLimits:
-    """The most that is taken from one page, as the settings say."""
-    return PageLimits(*(read(settings, f"FOCUSED_PAGE_{part}") for part in ("LINKS", "LEAVES", "WORDS")))
-
-
-def response_to_page(response: TextResponse, limits: PageLimits) -> Page:
-    """A response as a page, safely parsed."""
-    root, left_out = safe_root_now(response)
-    page = parse_page(root, response.url, limits)
-    page.left_out.update(left_out)
-    return page
-
-
 def page_of_file(path: Path, limits: PageLimits) -> Page:
     """A page in a file, its encoding found as it is for a response."""
-    response = _response(path.absolute().as_uri(), {"Content-Type": "text/html"}, path.read_bytes())
+    recorded = Recorded(200, (("Content-Type", "text/html"),), path.read_bytes())
+    response = to_response(path.absolute().as_uri(), recorded)
     assert isinstance(response, TextResponse)
-    return response_to_page(response, limits)
+    return response_to_page_now(response, limits)
 
 
 def pages_of_web(urls: Sequence[str], web: str, limits: PageLimits) -> Fetched:
@@ -59,7 +46,7 @@ def pages_of_web(urls: Sequence[str], web: str, limits: PageLimits) -> Fetched:
         if response.status != 200:
             fetched.failures[url] = f"HTTP {response.status}"
         elif isinstance(response, TextResponse):
-            fetched.pages[url] = response_to_page(response, limits)
+            fetched.pages[url] = response_to_page_now(response, limits)
         else:
             fetched.failures[url] = "not HTML"
     return fetched
@@ -67,15 +54,9 @@ def pages_of_web(urls: Sequence[str], web: str, limits: PageLimits) -> Fetched:
 
 def _recorded(web: Web, url: str) -> Response:
     for _ in range(_MOST_REDIRECTS):
-        found = web.get(url)
-        response = _response(url, dict(found.headers), found.body, found.status)
+        response = to_response(url, web.get(url))
         location = response.headers.get("Location")
-        if found.status not in REDIRECTS or not location:
+        if response.status not in REDIRECTS or not location:
             break
         url = response.urljoin(location.decode("latin-1"))
     return response
-
-
-def _response(url: str, headers: Mapping[str, str], body: bytes, status: int = 200) -> Response:
-    kind = responsetypes.from_args(headers=Headers(headers), url=url, body=body)
-    return kind(url, status=status, headers=headers, body=body)

@@ -20,8 +20,9 @@ from focused.critics.models import Card, ModelRefused, load_card, save_critic
 from focused.critics.teach import Taught, teach
 from focused.defaults import read
 from focused.pages.page import Page, page_from_html
+from focused.responses import limits_of
 from focused.spiders.examples import Progress, fetch_pages
-from focused.teaching.gathering import Fetched, limits_of, page_of_file, pages_of_web
+from focused.teaching.gathering import Fetched, page_of_file, pages_of_web
 from focused.teaching.plan import AS_THE_TOPIC_SAYS, CannotTeach, Plan, Source, plan_teaching
 from focused.topics.examples import Example
 from focused.topics.identity import fingerprint, slug

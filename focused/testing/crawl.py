@@ -7,7 +7,6 @@ import os
 import resource
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,12 +14,10 @@ from pathlib import Path
 from resource import struct_rusage
 from typing import Any
 
-import focused
+from focused.running.process import crawl_command, crawl_environment
 from focused.testing.reply import Visit
 from focused.testing.site import SiteServer
 
-_ROOT = Path(focused.__file__).parents[1]
-_PROXY_VARIABLES = frozenset({"http_proxy", "https_proxy", "all_proxy", "no_proxy"})
 _FAST: dict[str, Any] = {"DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": False}
 _TICK = 0.02
 _LOG, _ITEMS, _STATS = "crawl.log", "items.jsonl", "stats.json"
@@ -108,19 +105,16 @@ def run_crawl(
 
 def _command(folder: Path, arguments: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
     own = {"JOBDIR": folder / "job", "FOCUSED_MODELS": folder / "models", "FOCUSED_STATS_FILE": folder / _STATS}
-    return [
-        *(sys.executable, "-m", "scrapy", "crawl", "focused", "-o", f"{folder / _ITEMS}:jsonlines"),
-        *(part for name, value in arguments.items() for part in ("-a", f"{name}={value}")),
-        *(part for name, value in {**own, **settings}.items() for part in ("-s", f"{name}={value}")),
-    ]
+    return crawl_command(arguments, {**own, **settings}, "-o", f"{folder / _ITEMS}:jsonlines")
 
 
 def _start(
     command: Sequence[str], folder: Path, site: SiteServer | None, largest_file: int | None
 ) -> subprocess.Popen[bytes]:
+    environment = {**crawl_environment(site.url if site else ""), "PYTHONUNBUFFERED": "1"}
     with (folder / _LOG).open("wb") as log:
         process = subprocess.Popen(  # noqa: S603  # our own command line
-            command, cwd=folder, env=_environment(site), stdin=subprocess.DEVNULL, stdout=log, stderr=log
+            command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
         )
     if largest_file is not None:
         resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest_file, largest_file))
@@ -142,14 +136,6 @@ def _wait(process: subprocess.Popen[bytes], until: float, is_enough: Callable[[]
         time.sleep(_TICK)
     process.returncode = os.waitstatus_to_exitcode(ended[1])
     return None if late else ended[2]
-
-
-def _environment(site: SiteServer | None) -> dict[str, str]:
-    """The environment of the test, with its site in place of any proxy, and the project that is being tested."""
-    kept = {name: value for name, value in os.environ.items() if name.lower() not in _PROXY_VARIABLES}
-    path = os.pathsep.join(filter(None, (str(_ROOT), kept.get("PYTHONPATH"))))
-    own = {"SCRAPY_SETTINGS_MODULE": "focused.settings", "PYTHONPATH": path, "PYTHONUNBUFFERED": "1"}
-    return {**kept, **own, **({"http_proxy": site.url} if site else {})}
 
 
 def _items(path: Path) -> list[dict[str, Any]]:

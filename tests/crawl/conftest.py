@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from focused.demo.files import write_web
-from focused.demo.web import Web
+from focused.demo.web import GeneratedWeb
 from focused.testing.crawl import CrawlResult, run_crawl
 from focused.testing.site import Page, SiteServer
 
@@ -32,7 +32,7 @@ def crawl(tmp_path: Path):
 def topic_file(tmp_path_factory: pytest.TempPathFactory):
     """Write a generated web's topic file; options go into its tables."""
 
-    def write(web: Web, tables: str = "") -> Path:
+    def write(web: GeneratedWeb, tables: str = "") -> Path:
         folder = tmp_path_factory.mktemp("topic")
         [path] = [path for path in write_web(web, folder / "web.warc.gz") if path.suffix == ".toml"]
         with path.open("a", encoding="utf-8") as file:

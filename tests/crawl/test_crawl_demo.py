@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from focused.demo.web import Web
+from focused.demo.web import GeneratedWeb
 from focused.demo.webs import make_web
 from focused.testing.crawl import CrawlResult, run_crawl
 from focused.testing.site import SiteServer
@@ -16,12 +16,14 @@ PAGES = 250
 
 
 @pytest.fixture(scope="module")
-def web() -> Web:
+def web() -> GeneratedWeb:
     return make_web("demo", pages=1_500)
 
 
 @pytest.fixture(scope="module")
-def crawls(web: Web, topic_file, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[CrawlResult, SiteServer]]:
+def crawls(
+    web: GeneratedWeb, topic_file, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, tuple[CrawlResult, SiteServer]]:
     """One crawl with each prioritizer, from pages far from the topic."""
     topic, models, done = topic_file(web), tmp_path_factory.mktemp("models"), {}
     for prioritizer in ("breadth-first", "apprentice"):
@@ -41,11 +43,11 @@ def crawled(crawls, request: pytest.FixtureRequest) -> tuple[CrawlResult, SiteSe
     return crawls[request.param]
 
 
-def targets_found(web: Web, result: CrawlResult) -> int:
+def targets_found(web: GeneratedWeb, result: CrawlResult) -> int:
     return len(set(web.targets(web.topics[0])) & set(result.fetched))
 
 
-def test_the_apprentice_finds_more_than_breadth_first(web: Web, crawls):
+def test_the_apprentice_finds_more_than_breadth_first(web: GeneratedWeb, crawls):
     found = {name: targets_found(web, result) for name, (result, _) in crawls.items()}
     assert found["apprentice"] > 1.7 * found["breadth-first"]
     assert found["apprentice"] > 0.3 * len(web.targets(web.topics[0]))
@@ -86,7 +88,7 @@ def test_nothing_is_fetched_twice_but_what_redirects_in_a_circle(crawled):
     assert max(times.values()) == 1
 
 
-def test_the_same_content_is_written_once(web: Web, crawled):
+def test_the_same_content_is_written_once(web: GeneratedWeb, crawled):
     result, _ = crawled
     bodies = Counter(web.pages[item["url"]].body for item in result.items)
     assert max(bodies.values()) == 1
@@ -97,7 +99,7 @@ def test_only_html_is_written(crawled):
     assert not [item["url"] for item in result.items if item["url"].endswith(".pdf")]
 
 
-def test_redirects_lead_to_items_under_the_last_address(web: Web, crawled):
+def test_redirects_lead_to_items_under_the_last_address(web: GeneratedWeb, crawled):
     result, site = crawled
     assert any(visit.status in {301, 302} for visit in site.visits)
     assert all(web.pages[item["url"]].status == 200 for item in result.items)
@@ -109,7 +111,7 @@ def test_circles_of_redirects_end(crawled):
     assert all(count <= 25 for count in circles.values())
 
 
-def test_the_critic_is_right_about_most_pages(web: Web, crawled):
+def test_the_critic_is_right_about_most_pages(web: GeneratedWeb, crawled):
     result, _ = crawled
     right = [(item["relevance"] > 0.5) == (web.classes[item["url"]] == "stars") for item in result.items]
     assert sum(right) > 0.9 * len(right)

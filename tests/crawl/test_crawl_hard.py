@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from focused.demo.web import Web
+from focused.demo.web import GeneratedWeb
 from focused.demo.webs import make_web
 from focused.testing.crawl import run_crawl
 from focused.testing.site import SiteServer
@@ -14,12 +14,12 @@ PLAIN_WINDOW = '[prioritizer]\nname = "apprentice"\noffsets = false\n'
 
 
 @pytest.fixture(scope="module")
-def web() -> Web:
+def web() -> GeneratedWeb:
     return make_web("hard")
 
 
 @pytest.fixture(scope="module")
-def found(web: Web, topic_file, tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
+def found(web: GeneratedWeb, topic_file, tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     """Targets found by breadth-first, by the apprentice, and by the apprentice with a plain window."""
     topic, plain = topic_file(web), topic_file(web, PLAIN_WINDOW)
     targets = set(web.targets(web.topics[0]))

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from focused.demo.bulk import bulk_web
-from focused.demo.web import Web
+from focused.demo.web import GeneratedWeb
 from focused.frontier.records import read_records
 from focused.testing.crawl import run_crawl
 from focused.testing.site import SiteServer
@@ -19,11 +19,11 @@ CONCURRENT = 6
 
 
 @pytest.fixture(scope="module")
-def web() -> Web:
+def web() -> GeneratedWeb:
     return bulk_web(240, size=3_000, links=12, hosts=12)
 
 
-def test_every_page_is_fetched_and_few_twice(web: Web, tmp_path: Path):
+def test_every_page_is_fetched_and_few_twice(web: GeneratedWeb, tmp_path: Path):
     random = Random(7)
     arguments = {"topic": "star galaxy telescope", "seeds": next(iter(web.pages))}
     settings = {"CONCURRENT_REQUESTS": CONCURRENT, "ROBOTSTXT_OBEY": False}

@@ -21,7 +21,7 @@ from scrapy.settings import Settings
 from scrapy.utils.log import configure_logging
 from scrapy.utils.reactor import install_reactor
 
-from focused.middlewares.body import safe_root
+from focused.responses import safe_root
 
 SETTINGS = {
     "TELNETCONSOLE_ENABLED": False,

@@ -1,4 +1,4 @@
-"""The tree of a response, made so that no page can hold the crawl, nor lose its links in silence."""
+"""From a response to its page, so that no page can hold the crawl, nor lose its links in silence."""
 
 from __future__ import annotations
 
@@ -6,14 +6,32 @@ from typing import Any
 
 from scrapy.http import TextResponse
 from scrapy.selector import Selector
+from scrapy.settings import BaseSettings
 from scrapy.utils.defer import maybe_deferred_to_future
 from scrapy.utils.response import get_base_url
 from twisted.internet.threads import deferToThread
 
+from focused.defaults import read
 from focused.pages import guard
+from focused.pages.page import Page, PageLimits, parse_page
 
 IN_THREAD = 64 * 1024
 """Larger bodies are parsed in a thread: lxml lets go of the interpreter's lock meanwhile."""
+
+
+def limits_of(settings: BaseSettings) -> PageLimits:
+    """The most that is taken from one page, as the settings say."""
+    return PageLimits(*(read(settings, f"FOCUSED_PAGE_{part}") for part in ("LINKS", "LEAVES", "WORDS")))
+
+
+async def response_to_page(response: TextResponse, limits: PageLimits) -> Page:
+    """A response as a page, safely parsed; a large one in a thread."""
+    return _to_page(response, limits, *await safe_root(response))
+
+
+def response_to_page_now(response: TextResponse, limits: PageLimits) -> Page:
+    """`response_to_page` without a thread."""
+    return _to_page(response, limits, *safe_root_now(response))
 
 
 async def safe_root(response: TextResponse, *, in_thread: int = IN_THREAD) -> tuple[Any, dict[str, int]]:
@@ -37,6 +55,12 @@ def safe_root_now(response: TextResponse) -> tuple[Any, dict[str, int]]:
     root, left_out = guard.parse(_as_utf8(response), get_base_url(response))
     _keep(response, root)
     return root, left_out
+
+
+def _to_page(response: TextResponse, limits: PageLimits, root: Any, left_out: dict[str, int]) -> Page:
+    page = parse_page(root, response.url, limits)
+    page.left_out.update(left_out)
+    return page
 
 
 def _as_utf8(response: TextResponse) -> bytes:

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from scrapy.http import HtmlResponse
 
-from focused.middlewares.body import safe_root, safe_root_now
+from focused.responses import safe_root, safe_root_now
 
 HTML = {"Content-Type": "text/html"}
 BOMB = b"<p " + b" ".join(b"a%d=1" % i for i in range(20_000)) + b">x</p><a href=/1>one</a>"

@@ -1,0 +1,23 @@
+"""What was recorded, as Scrapy's downloader would give it."""
+
+from __future__ import annotations
+
+from scrapy.http import Headers, Response
+from scrapy.responsetypes import responsetypes
+
+from focused.warc.reader import Recorded
+
+
+def to_headers(recorded: Recorded) -> Headers:
+    """All headers, repeated ones too."""
+    headers = Headers()
+    for name, value in recorded.headers:
+        headers.appendlist(name, value.encode("latin-1", "replace"))
+    return headers
+
+
+def to_response(url: str, recorded: Recorded) -> Response:
+    """A response of the kind that its headers and its body ask for."""
+    headers = to_headers(recorded)
+    kind = responsetypes.from_args(headers=headers, url=url, body=recorded.body)
+    return kind(url, recorded.status, headers, recorded.body)
