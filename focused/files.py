@@ -17,6 +17,8 @@ def write_whole(path: Path) -> Iterator[IO[bytes]]:
     try:
         with partial.open("wb") as file:
             yield file
+            file.flush()
+            os.fsync(file.fileno())
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)

@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from focused.pages.page import Page
 from focused.pages.tokens import Ids
 
+RELEVANT = 0.5
+"""A page counts as found when its relevance reaches this."""
+
 
 @dataclass(frozen=True, slots=True)
 class Verdict:

@@ -9,7 +9,6 @@ card. Only point `FOCUSED_MODELS` at folders whose writers you trust.
 from __future__ import annotations
 
 import io
-import os
 import platform
 from hashlib import sha256
 from importlib.metadata import version
@@ -20,6 +19,7 @@ import msgspec
 
 from focused.critics.base import Critic
 from focused.critics.report import Report
+from focused.files import write_whole
 
 FORMAT = 1
 """Grows whenever critics saved before can no longer be used."""
@@ -66,8 +66,10 @@ def save_critic(models: Path, folder: str, critic: Critic, card: Card) -> Path:
     buffer = io.BytesIO()
     joblib.dump(critic, buffer, compress=3)
     signed = msgspec.structs.replace(card, sha256=sha256(buffer.getvalue()).hexdigest())
-    _replace(_inside(models, place / MODEL), buffer.getvalue())
-    _replace(_inside(models, place / CARD), msgspec.json.format(msgspec.json.encode(signed), indent=2) + b"\n")
+    with write_whole(_inside(models, place / MODEL)) as file:
+        file.write(buffer.getvalue())
+    with write_whole(_inside(models, place / CARD)) as file:
+        file.write(msgspec.json.format(msgspec.json.encode(signed), indent=2) + b"\n")
     return place
 
 
@@ -125,16 +127,3 @@ def _inside(models: Path, path: Path) -> Path:
     if real == root or not real.is_relative_to(root):
         raise ModelRefused(f"{path} leads out of the models folder {root}: it is not used; remove the link")
     return path
-
-
-def _replace(path: Path, data: bytes) -> None:
-    """Write a file so that others see the old one or the new one, never a part."""
-    draft = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        with draft.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)

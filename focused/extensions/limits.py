@@ -15,15 +15,13 @@ from scrapy.exceptions import NotConfigured
 from scrapy.utils.defer import _schedule_coro
 
 from focused import signals
+from focused.critics.base import RELEVANT
 from focused.defaults import read
 from focused.frontier.scheduler import frontier_of
 from focused.frontier.store import Outcome, PageRecord
 from focused.parts import has_topic, parts_of
 
 logger = logging.getLogger(__name__)
-
-RELEVANT = 0.5
-"""A page counts as found when its relevance reaches this."""
 
 
 class LimitsExtension:

@@ -22,8 +22,8 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.asyncio import create_looping_call
 
 from focused import signals
+from focused.critics.base import RELEVANT
 from focused.defaults import read
-from focused.extensions.limits import RELEVANT
 from focused.frontier.scheduler import frontier_of
 from focused.frontier.store import Outcome, PageRecord
 from focused.parts import has_topic

@@ -11,7 +11,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.extensions.limits import RELEVANT
+from focused.critics.base import RELEVANT
 from focused.frontier.records import count_by
 from focused.frontier.store import Outcome, State
 

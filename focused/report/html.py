@@ -17,7 +17,7 @@ from typing import Any
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup
 
-from focused.extensions.limits import RELEVANT
+from focused.critics.base import RELEVANT
 from focused.files import write_whole
 from focused.frontier.records import read_records
 from focused.frontier.starts import read_about, read_starts
