@@ -8,14 +8,14 @@ back to its word and offset by hashing all words of a crawl at all offsets, whic
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
 from focused.pages.page import Links, Page
-from focused.pages.tokens import Ids, word_to_id
+from focused.pages.tokens import LEXICON, Ids
 
 _HEADER = struct.Struct("<III")
 HEADER_SIZE = _HEADER.size
@@ -117,9 +117,10 @@ def mix(tokens: Ids, offsets: NDArray[np.int64] | int) -> Ids:
         return mixed ^ (mixed >> np.uint32(16))
 
 
-def name_to_id(name: str) -> int:
-    """The id of a feature that is a name rather than a word at an offset, such as ``class:Science.Biology``."""
-    return int(mix(np.array([word_to_id(name)], np.uint32), MAX_OFFSET + 1)[0])
+def names_to_ids(names: Iterable[str]) -> Ids:
+    """The ids of features that are names rather than words at an offset, such as ``class:Science.Biology``."""
+    # Through the lexicon, so that the job's records can tell the name of a feature.
+    return mix(np.array([LEXICON[name] for name in names], np.uint32), MAX_OFFSET + 1)
 
 
 def window(

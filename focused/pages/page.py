@@ -11,7 +11,6 @@ not rendered and are left out. The words of an image are its ``alt`` text.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
@@ -257,11 +256,3 @@ def url_to_host(url: str) -> str:
     authority = url.split("/", 3)[2] if "//" in url else ""
     host = authority.rpartition("@")[2]
     return host.rpartition(":")[0] if ":" in host and not host.endswith("]") else host
-
-
-def first_occurrences(urls: Iterable[str]) -> dict[str, int]:
-    """Where each distinct address occurs for the first time."""
-    seen: dict[str, int] = {}
-    for i, url in enumerate(urls):
-        seen.setdefault(url, i)
-    return seen

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.base import Verdict
-from focused.pages.evidence import MAX_OFFSET, mix
+from focused.pages.evidence import mix, names_to_ids
 from focused.pages.page import Links
 from focused.pages.tokens import LEXICON, Ids
 
@@ -26,8 +26,7 @@ def class_features(verdict: Verdict) -> Ids:
     for name, probability in verdict.classes:
         parts = name.split(".") if probability >= _LEAST_PROBABLE else []
         names.update((f"class:{'.'.join(parts[:n])}", None) for n in range(len(parts), 0, -1))
-    # Through the lexicon, so that the job's records can tell the name of a feature.
-    return mix(np.array([LEXICON[name] for name in names], np.uint32), MAX_OFFSET + 1)
+    return names_to_ids(names)
 
 
 def neighbours(links: Links, fetched: NDArray[np.float32], d_max: int) -> tuple[Starts, Ids]:

@@ -16,6 +16,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from focused.frontier.requests import META
 from focused.middlewares.errors import Postponed
 from focused.pages.page import PageLimits
 from focused.responses import limits_of, response_to_page_now
@@ -82,11 +83,12 @@ class ExamplesSpider(Spider):
     async def failed(self, failure: Failure) -> AsyncIterator[Request]:
         """A page that did not; one that is merely to wait is asked for again."""
         request: Request = failure.request  # type: ignore[attr-defined]  # Scrapy sets it
-        waits = request.meta.get("focused_waits", 0)
+        waits = request.meta.get(META, {}).get("waits", 0)
         error = failure.value
         if isinstance(error, Postponed) and error.seconds <= _LONGEST_WAIT and waits < _MOST_WAITS:
             await asyncio.sleep(error.seconds)
-            yield request.replace(meta={**request.meta, "focused_waits": waits + 1}, dont_filter=True)
+            ours = {**request.meta.get(META, {}), "waits": waits + 1}
+            yield request.replace(meta={**request.meta, META: ours}, dont_filter=True)
             return
         asked = request.cb_kwargs["asked"]
         self.fetched.failures[asked] = _reason(error)

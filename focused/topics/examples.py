@@ -60,11 +60,6 @@ def check_focus(focus: Sequence[str], classes: Iterable[str], *, where: str = "e
         raise TopicError(problems)
 
 
-def count_classes(examples: Iterable[Example]) -> dict[str, int]:
-    """The classes, by name, and how many examples each has."""
-    return dict(sorted(Counter(example.class_name for example in examples).items()))
-
-
 def _strangers(focus: Sequence[str], classes: Collection[str], where: str) -> list[str]:
     """A line for each entry of the focus that matches no class."""
     names = set(classes) | {prefix for name in classes for prefix in _prefixes(name)}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from focused.pages.page import PageLimits, first_occurrences, join, page_from_html, url_to_host, url_to_key
+from focused.pages.page import PageLimits, join, page_from_html, url_to_host, url_to_key
 
 FIGURE_3 = "<ul><li>T</li><li>T <a href=v>T <font>T</font></a></li><li><em>T</em></li><li><tt>T</tt> T</li></ul>"
 
@@ -173,7 +173,6 @@ def test_hosts_and_keys():
     assert url_to_host("nothing") == ""
     assert url_to_key("http://a/") != url_to_key("http://b/")
     assert 0 <= url_to_key("http://a/") < 2**63
-    assert first_occurrences(["a", "b", "a"]) == {"a": 0, "b": 1}
 
 
 def test_take_gives_some_links_in_the_order_asked():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from focused.topics.examples import Example, check_focus, count_classes, read_examples
+from focused.topics.examples import Example, check_focus, read_examples
 from focused.topics.topic import Topic, TopicError
 
 CORPORA = Path(os.environ.get("FOCUSED_CORPORA", Path(__file__).parents[2].parent / "shared" / "corpora"))
@@ -60,12 +60,7 @@ def test_only_line_feeds_end_a_row(tmp_path: Path) -> None:
 
 def test_positives_alone_are_allowed(tmp_path: Path) -> None:
     topic = topic_of(tmp_path, "class\ttext\nbirds\tan eagle\nbirds\ta kite\n")
-    assert count_classes(read_examples(topic)) == {"birds": 2}
-
-
-def test_classes_are_counted_by_name() -> None:
-    names = ["b", "a", "b", "b"]
-    assert list(count_classes(Example(class_name=n, text="x") for n in names).items()) == [("a", 1), ("b", 3)]
+    assert [example.class_name for example in read_examples(topic)] == ["birds", "birds"]
 
 
 def test_every_bad_line_is_told_at_once(tmp_path: Path) -> None:

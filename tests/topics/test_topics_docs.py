@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from pathlib import Path
 
 from focused.topics.arguments import Arguments
-from focused.topics.examples import count_classes, read_examples
+from focused.topics.examples import read_examples
 from focused.topics.library import shipped_topics
 from focused.topics.settings import READ_BEFORE_THE_SPIDER
 from focused.topics.topic import KEYS, load_topic
@@ -49,7 +50,7 @@ def test_the_worked_example_works(tmp_path: Path) -> None:
     (tmp_path / "tea.toml").write_text(block("toml"), encoding="utf-8")
     (tmp_path / "tea.tsv").write_text(block("tsv"), encoding="utf-8")
     topic = load_topic("tea.toml", folder=tmp_path, seeds_needed=True)
-    assert count_classes(read_examples(topic)) == {
+    assert Counter(example.class_name for example in read_examples(topic)) == {
         "drinks.coffee": 1,
         "drinks.tea.drinking": 2,
         "drinks.tea.making": 1,
