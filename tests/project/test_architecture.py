@@ -15,6 +15,7 @@ ROOT = Path(__file__).parent.parent.parent
 SOURCES = sorted((ROOT / "focused").rglob("*.py"))
 PLAIN = ("pages", "critics", "prioritizers", "frontier/order.py", "frontier/store_sqlite.py")
 NOT_IN_PLAIN = ("scrapy", "twisted", "redis", "scrapy_redis")
+HEAVY = ("sklearn", "scipy", "joblib", "wordfreq", "rich", "jinja2")
 
 # Not imported by name: the event loop that a setting names, the selectors behind Scrapy's responses, and what the
 # frontier on many machines will be built on.
@@ -71,6 +72,19 @@ def test_plain_rooms_load_neither_scrapy_nor_twisted_nor_redis() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]", "loaded by a plain room, perhaps through another module of ours"
+
+
+def test_commands_and_spiders_are_listed_without_loading_what_is_heavy() -> None:
+    """Scrapy imports all of them to run any command, ``scrapy list`` and ``scrapy crawl -h`` too."""
+    modules = [module_of(path) for path in SOURCES if path.parent.name in {"commands", "spiders"}]
+    assert "focused.commands.crawl" in modules
+    code = (
+        "import importlib, sys\n"
+        f"for name in {modules!r}: importlib.import_module(name)\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]", "import it inside run()"
 
 
 def test_everything_imported_is_required_and_pinned() -> None:
