@@ -326,6 +326,10 @@ class FrontierScheduler(BaseScheduler):
         return self.store.host_of(token)
 
     def _response_received(self, request: Request) -> None:
+        """A page is about to be parsed and judged: if that is the end of the process, its lease must be known."""
+        if self._flusher is not None:
+            self._flusher.cancel()
+            self._flush()
         try:
             self.store.begin_work(request.meta.get(META, {}).get("token", 0))
         except StoreBroken as error:

@@ -57,3 +57,37 @@ def test_a_full_disk_ends_the_crawl_and_loses_nothing(tmp_path: Path):
     assert after.exit_code == 0
     with read_records(tmp_path / "job") as records:
         assert {row["url"] for row in records.execute("SELECT url FROM pages")} == set(pages)
+
+
+KILLER = '''
+import os, signal
+from focused.critics.keywords import KeywordsCritic
+
+class KillerCritic(KeywordsCritic):
+    """Dies on one page, as a fault in a C library would have it."""
+
+    def judge(self, page):
+        if page.url.endswith("/7.html"):
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().judge(page)
+'''
+
+
+def test_a_page_that_kills_its_crawl_is_met_three_times_and_no_more(tmp_path: Path):
+    (tmp_path / "killer.py").write_text(KILLER)
+    web = bulk_web(pages=40, size=2_000, links=8)
+    killer = next(url for url in web.pages if url.endswith("/7.html"))
+    arguments = {"topic": "star galaxy telescope", "seeds": next(iter(web.pages))}
+    settings = {"FOCUSED_CRITIC": "killer.KillerCritic", "CONCURRENT_REQUESTS": 4}
+    with SiteServer(web.pages) as site:
+        codes = []
+        while not codes or (codes[-1] == -9 and len(codes) < 8):
+            codes.append(run_crawl(arguments, folder=tmp_path, site=site, settings=settings).exit_code)
+        fetched = Counter(site.fetched())
+    assert codes == [-9, -9, -9, 0]
+    assert fetched[killer] == 3
+    with read_records(tmp_path / "job") as records:
+        judged = {row["url"] for row in records.execute("SELECT url FROM pages")}
+        given_up = [row["url"] for row in records.execute("SELECT url FROM links WHERE detail = 'never finished'")]
+    assert given_up == [killer]
+    assert judged == set(web.pages) - {killer}
