@@ -63,11 +63,13 @@ def crawl(folder: Path, settings: dict[str, str]) -> tuple[list[dict[str, object
         **settings,
     }
     options = [part for name, value in own.items() for part in ("-s", f"{name}={value}")]
+    # Reading our project's settings in this process, as other tests do, leaves SCRAPY_SETTINGS_MODULE behind.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SCRAPY_")}
     with SiteServer(site()) as server:
         done = subprocess.run(
             [sys.executable, "-m", "scrapy", "runspider", "spider.py", "-o", "items.jsonl", *options],
             cwd=folder,
-            env={**os.environ, "http_proxy": server.url, "PYTHONPATH": str(Path(focused.__file__).parents[1])},
+            env={**environment, "http_proxy": server.url, "PYTHONPATH": str(Path(focused.__file__).parents[1])},
             capture_output=True,
             text=True,
             timeout=120,
