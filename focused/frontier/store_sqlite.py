@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from random import Random
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,8 @@ from numpy.typing import NDArray
 from focused.frontier.blocks import Blocks
 from focused.frontier.job_file import JobFile
 from focused.frontier.links import Links
-from focused.frontier.order import Gate, Order, Snapshot, sort
+from focused.frontier.order import Gate, Order
+from focused.frontier.ranking import Ranking
 from focused.frontier.records import load_arrays, save_arrays
 from focused.frontier.store import (
     SEED_RANK,
@@ -35,6 +35,7 @@ from focused.prioritizers.base import Lessons, Prioritizer
 _RETURN_RANK = SEED_RANK - 1
 # How many links with an outdated score may be put back before one is handed out.
 _MOST_PUT_BACK = 8
+_MOST_COUNTED = 65_000
 
 
 class SqliteStore(FrontierStore):
@@ -53,17 +54,12 @@ class SqliteStore(FrontierStore):
         seed: int = 0,
     ) -> None:
         self._file = JobFile(folder, identity or {})
-        self._prioritizer = prioritizer
-        self._version = 1
-        self._most_pieces = most_pieces
         self._most_leases = most_leases
         self._most_late = most_late
         self._patience = patience
-        self._random = Random(seed)
         self._order = Order()
         self._table = LinkTable()
         self._links = Links(self._file)
-        self._bases: dict[int, float] = {}
         self._leases: dict[int, Lease] = {}
         self._returned: dict[int, Lease] = {}
         # Links that were out at two deaths of the crawl: one of them may be the killer, so they go out one by one,
@@ -76,18 +72,18 @@ class SqliteStore(FrontierStore):
         self._order_number = 0
         self._pages = 0
         self._blocks = Blocks(self._file)
+        self._ranking = Ranking(self._table, self._blocks, self._order, prioritizer, most_pieces=most_pieces, seed=seed)
         LEXICON.forget()
         self._load()
 
     @property
     def prioritizer(self) -> Prioritizer:
         """The snapshot that scores."""
-        return self._prioritizer
+        return self._ranking.prioritizer
 
     @prioritizer.setter
     def prioritizer(self, new: Prioritizer) -> None:
-        self._prioritizer = new
-        self._version += 1
+        self._ranking.prioritizer = new
 
     @property
     def folder(self) -> Path:
@@ -135,12 +131,11 @@ class SqliteStore(FrontierStore):
         links = np.array(self._links.reserve([url_to_key(url) for url in urls]), np.int64)
         self._table.grow(self._links.next)
         table = self._table
-        states, pieces = table.state[links], table.pieces[links].astype(np.int64)
-        full = (pieces >= self._most_pieces) & (states == State.WAITING)
+        states, seen = table.state[links], table.pieces[links]
+        waiting = np.flatnonzero(states == State.WAITING)
         wanted = np.ones(len(links), np.bool_)
-        for i in np.flatnonzero(full).tolist():
-            wanted[i] = self._random.random() * (pieces[i] + 1) < self._most_pieces
-        table.pieces[links[full & ~wanted]] = np.minimum(pieces[full & ~wanted] + 1, 65_000)
+        wanted[waiting] = [self._ranking.is_wanted(pieces) for pieces in seen[waiting].tolist()]
+        table.pieces[links[~wanted]] = np.minimum(seen[~wanted], _MOST_COUNTED) + 1
         relevance = table.relevance[links]
         late = ~np.isnan(relevance) & (table.late[links] < self._most_late)
         return Known(links, states, wanted & ((states != State.DONE) | late), relevance)
@@ -154,23 +149,14 @@ class SqliteStore(FrontierStore):
         self._table.state[link] = State.WAITING
         self._table.host[link] = self._links.add(link, key, new)
         if new.base:
-            self._bases[link] = new.base
-        self._wait(link)
+            self._ranking.bases[link] = new.base
+        self._ranking.wait(link)
         return True
 
     def add_evidence(self, source: int, evidence: Evidence, scores: NDArray[np.float32]) -> None:
-        links = evidence.link.astype(np.int64)
-        table = self._table
-        evidence.host = table.host[links]
+        evidence.host = self._table.host[evidence.link.astype(np.int64)]
         evidence.source = np.full(len(evidence), source, np.uint32)
-        self._forget_page(source)
-        self._blocks.add(source, evidence)
-        full = table.pieces[links] >= self._most_pieces
-        table.merge(links, scores, self._prioritizer.combine)
-        for link in dict.fromkeys(links[full & (table.state[links] == State.WAITING)].tolist()):
-            self._evict(link)
-        table.version[links] = self._version
-        self._wait_all(np.unique(links[table.state[links] == State.WAITING]))
+        self._ranking.add(source, evidence, scores)
 
     def lease(self, now: float, gate: Gate) -> Lease | None:
         for attempt in range(_MOST_PUT_BACK + 1):
@@ -182,10 +168,10 @@ class SqliteStore(FrontierStore):
             if link in self._suspects and self._suspect_is_out():
                 self._held.append(link)
                 return self.lease(now, gate)
-            if attempt < _MOST_PUT_BACK and self._is_outdated(link):
-                self._score_again(link)
-                if self._rank(link) < self._order.best():
-                    self._wait(link)
+            if attempt < _MOST_PUT_BACK and self._ranking.is_outdated(link):
+                self._ranking.score_again(link)
+                if self._ranking.rank(link) < self._order.best():
+                    self._ranking.wait(link)
                     continue
             return self._hand_out(link)
         return None
@@ -293,7 +279,7 @@ class SqliteStore(FrontierStore):
         self._records.pop(token, None)
         self._table.state[lease.link] = State.WAITING
         self._links.update(lease.link, state=State.WAITING.value, tries=lease.tries - 1)
-        self._wait(lease.link)
+        self._ranking.wait(lease.link)
 
     # --- pages and lessons -------------------------------------------------------------------------------------
 
@@ -360,26 +346,11 @@ class SqliteStore(FrontierStore):
 
     def rescore(self) -> Callable[[], Callable[[], None]]:
         self.commit()
-        snapshot, prioritizer, version = self._order.snapshot(), self._prioritizer, self._version
-        size = self._links.next
-
-        def work() -> Callable[[], None]:
-            table = self._score_blocks(prioritizer, size)
-            run = sort(snapshot, self._ranks(snapshot, table, prioritizer.combine))
-            scored = snapshot.waits & (table.pieces[: len(snapshot.waits)] > 0)
-
-            def finish() -> None:
-                scored[[link for link in self._order.adopt(run) if link < len(scored)]] = False
-                np.copyto(self._table.total[: len(scored)], table.total[: len(scored)], where=scored)
-                np.copyto(self._table.version[: len(scored)], np.uint32(version), where=scored)
-
-            return finish
-
-        return work
+        return self._ranking.rescore(self._links.next)
 
     def save_model(self, name: str, data: Mapping[str, NDArray[Any]], order: int) -> None:
         """Keep what a learner knows after the lessons up to a page."""
-        row = (name, order, self._version, save_arrays(data))
+        row = (name, order, self._ranking.version, save_arrays(data))
         self._file.write("INSERT OR REPLACE INTO models VALUES (?, ?, ?, ?)", row)
 
     def load_model(self, name: str) -> tuple[dict[str, NDArray[Any]], int] | None:
@@ -421,27 +392,14 @@ class SqliteStore(FrontierStore):
         for link, state, host, base in self._file.rows("SELECT id, state, host, base FROM links"):
             self._table.state[link], self._table.host[link] = state, host
             if base:
-                self._bases[link] = base
+                self._ranking.bases[link] = base
         for link, relevance in self._file.rows("SELECT link, relevance FROM pages"):
             self._table.relevance[link] = relevance
         links, counts = self._blocks.counts()
         self._table.pieces[links] = counts
         self._order_number, self._pages = self._file.row("SELECT coalesce(max(seq), 0), count(*) FROM pages")
         for link in np.flatnonzero(self._table.state == State.WAITING).tolist():
-            self._order.put(link, int(self._table.host[link]), self._bases.get(link, 0.0))
-
-    def _rank(self, link: int) -> float:
-        score = self._table.combined_one(link, self._prioritizer.combine, self._most_pieces)
-        return score + self._bases.get(link, 0.0)
-
-    def _wait(self, link: int) -> None:
-        self._order.put(link, int(self._table.host[link]), self._rank(link))
-
-    def _wait_all(self, links: NDArray[np.int64]) -> None:
-        scores = self._table.combined(links, self._prioritizer.combine, self._most_pieces).tolist()
-        hosts = self._table.host[links].tolist()
-        for link, host, score in zip(links.tolist(), hosts, scores, strict=True):
-            self._order.put(link, host, score + self._bases.get(link, 0.0))
+            self._order.put(link, int(self._table.host[link]), self._ranking.bases.get(link, 0.0))
 
     def _suspect_is_out(self) -> bool:
         return any(lease.link in self._suspects for lease in self._leases.values())
@@ -452,21 +410,7 @@ class SqliteStore(FrontierStore):
             self._suspects.discard(link)
             held, self._held = self._held, []
             for other in held:
-                self._wait(other)
-
-    def _is_outdated(self, link: int) -> bool:
-        return bool(self._table.pieces[link]) and self._table.version[link] != self._version
-
-    def _score_again(self, link: int) -> None:
-        evidence = self._blocks.of([link])
-        if evidence is None:
-            return
-        scores = self._prioritizer.score(evidence)
-        how = self._prioritizer.combine
-        self._table.total[link] = {"first": scores[0], "max": scores.max(), "mean": scores.mean()}[how]
-        if how == "mean":
-            self._table.total[link] *= min(int(self._table.pieces[link]), self._most_pieces)
-        self._table.version[link] = self._version
+                self._ranking.wait(other)
 
     def _hand_out(self, link: int) -> Lease:
         self._tokens += 1
@@ -475,7 +419,7 @@ class SqliteStore(FrontierStore):
         self._table.state[link] = State.LEASED
         self._links.update(link, state=State.LEASED.value, tries=tries + 1)
         lease = Lease(self._tokens, link, url, int(self._table.host[link]), depth, source, tries=tries + 1)
-        lease.score = self._rank(link) - self._bases.get(link, 0.0)
+        lease.score = self._ranking.score(link)
         lease.seed, lease.request = base == SEED_RANK, request
         self._leases[lease.token] = lease
         return lease
@@ -519,51 +463,6 @@ class SqliteStore(FrontierStore):
         sources = np.nan_to_num(self._table.relevance[evidence.source]).astype(np.float32)
         weight = (1 / np.maximum(self._table.pieces[links], 1)).astype(np.float32)
         return Lessons(evidence, self._table.relevance[links], sources, weight, np.ones(n, np.bool_))
-
-    def _forget_page(self, source: int) -> None:
-        """A page is fetched a second time (its first fetch was cut short): its evidence is replaced."""
-        for link in self._blocks.drop(source):
-            self._table.pieces[link] = 0
-            self._table.total[link] = 0.0
-            left = self._blocks.of([link])
-            if left is not None:
-                self._table.merge(np.full(len(left), link), self._prioritizer.score(left), self._prioritizer.combine)
-
-    def _evict(self, link: int) -> None:
-        """Let go of pieces of evidence beyond the most: not the first, and not the best where the best counts."""
-        pieces = self._blocks.pieces([link])
-        surplus = len(pieces) - self._most_pieces
-        if surplus <= 0:
-            return
-        spare = list(range(1, len(pieces)))
-        if self._prioritizer.combine == "max":
-            scores = [float(self._prioritizer.score(row)[0]) for p in pieces if (row := self._blocks.read([p]))]
-            spare = [i for i in spare if i != int(np.argmax(scores))]
-        for i in self._random.sample(spare, min(len(spare), surplus)):
-            self._blocks.forget(link, pieces[i])
-        if self._prioritizer.combine == "mean":
-            # As if an average piece had gone; the next re-scoring knows better.
-            self._table.total[link] *= self._most_pieces / (self._most_pieces + surplus)
-
-    def _score_blocks(self, prioritizer: Prioritizer, size: int) -> LinkTable:
-        """Score all evidence, in a thread."""
-        table = LinkTable()
-        table.grow(size)
-        for evidence in self._blocks.scan():
-            scores = prioritizer.score(evidence)
-            links = evidence.link.astype(np.int64)
-            kept = (links > 0) & (links < size)
-            table.merge(links[kept], scores[kept], prioritizer.combine)
-        return table
-
-    def _ranks(self, snapshot: Snapshot, table: LinkTable, how: str) -> NDArray[np.float32]:
-        ranks = table.combined(snapshot.links, how, self._most_pieces)
-        if self._bases:
-            bases = self._bases.copy()
-            at = {link: i for i, link in enumerate(snapshot.links.tolist()) if link in bases}
-            for link, i in at.items():
-                ranks[i] += bases[link]
-        return ranks
 
     def _write_page(self, page: PageRecord) -> None:
         self._digests.pop(page.digest, None)
