@@ -42,7 +42,7 @@ from focused.pages.page import Page, page_from_html
 from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.apprentice import Apprentice
 from focused.prioritizers.base import Lessons, Prioritizer
-from focused.prioritizers.observed import BestFirstObserved
+from focused.prioritizers.observed import BestFirstObserved, for_apprentice
 from focused.prioritizers.options import build
 from focused.registry import find
 
@@ -289,8 +289,7 @@ def crawl(web: Web, task: Task, words: str, seed: int) -> Crawl:
     study = options.pop("study", False)
     if study:
         observed = build(BestFirstObserved, {**options, "combine": "first"}, critic=task.critic)
-        lessons = Lessons.concat(Crawl(web, task, observed).run(pages).lessons)
-        lessons.evidence.dense = lessons.evidence.dense[:, : len(Apprentice.dense)]
+        lessons = for_apprentice(Lessons.concat(Crawl(web, task, observed).run(pages).lessons))
         graduate = build(Graduate, {**options, "seed": seed}, critic=task.critic)
         assert isinstance(graduate, Apprentice)
         return Crawl(web, task, graduate.study(lessons)).run(pages)

@@ -47,8 +47,8 @@ class Command(ScrapyCommand):
         from focused.frontier.records import read_records
         from focused.frontier.store import JobRefused
         from focused.registry import UnknownName
-        from focused.report.apprentice import NothingLearned
         from focused.report.items import UnknownFormat
+        from focused.teaching.apprentice import NothingLearned
 
         try:
             with closing(read_records(args[0])) as connection:
@@ -86,7 +86,7 @@ def _to_stdout(connection: sqlite3.Connection, kind: str, settings: Any, least: 
 
 
 def _apprentice(connection: sqlite3.Connection, path: Path, *, train: bool) -> None:
-    from focused.report.apprentice import saved_apprentice, trained_apprentice
+    from focused.teaching.apprentice import saved_apprentice, trained_apprentice
 
     if train:
         state, lessons = trained_apprentice(connection)

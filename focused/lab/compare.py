@@ -27,12 +27,12 @@ from focused.lab.entrants import Entrant, parse_entrant
 from focused.lab.graph import Graph, read_graph
 from focused.lab.jobs import FETCHES, JOB, STATS, Job, run_fast, run_real
 from focused.lab.measure import Figures, measure, read_trace, share_of
-from focused.lab.offline import NOTES, study
 from focused.lab.plan import Plan, Results, Run
 from focused.lab.topics import LabTopic, read_examples, read_labels, read_topics
-from focused.prioritizers.apprentice import Apprentice
+from focused.prioritizers.observed import BestFirstObserved
 from focused.replay.log import FetchLog, read_log
 from focused.replay.web import Web
+from focused.teaching.apprentice import NothingLearned, trained_apprentice
 from focused.topics.topic import load_topic
 
 BASELINE = "best-first"
@@ -120,9 +120,9 @@ class Comparison:
             Task(case, entrant, start) for case in cases for entrant in entrants for start in range(len(case.starts))
         ]
         # Crawls of the paper's best-first, whose lessons are studied before the others can begin.
-        first = [(self._job(task, NOTES), task) for task in tasks if task.entrant.studies]
+        first = [(self._job(task, observed=True), task) for task in tasks if task.entrant.studies]
         for job, task in self._run(first):
-            study(job.path(JOB), _apprentice(task), self._studied(task))
+            _study(job.path(JOB), self._studied(task))
         for job, task in self._run([(self._job(task), task) for task in tasks]):
             yield self._measured(job, task)
 
@@ -137,16 +137,18 @@ class Comparison:
             self.notify(f"{count}/{len(jobs)} {task.case.name}: {Path(job.folder).name}")
             yield job, task
 
-    def _job(self, task: Task, notes: str = "") -> Job:
+    def _job(self, task: Task, *, observed: bool = False) -> Job:
         case = task.case
-        name = f"{_plain(task.entrant.text)}-{task.start}{'-notes' if notes else ''}"
+        name = f"{_plain(task.entrant.text)}-{task.start}{'-observed' if observed else ''}"
         folder = self.out / "crawls" / case.folder.name / name
         # Crawls of an earlier comparison would be gone on with.
         shutil.rmtree(folder, ignore_errors=True)
-        table = task.entrant.table(notes)
+        table = task.entrant.table()
+        if observed:
+            table |= {"name": BestFirstObserved.name, "combine": "first"}
         arguments = {"topic": str(case.write_topic(task.start, table, name).resolve()), "prioritizer": table["name"]}
         settings = _settings(self.plan, case, self.preparer.models)
-        if task.entrant.studies and not notes:
+        if task.entrant.studies and not observed:
             arguments["apprentice"] = str(self._studied(task).resolve())
             if task.entrant.name == "offline":
                 settings["FOCUSED_TRAIN_EVERY"] = str(10**9)
@@ -215,10 +217,14 @@ def _loss(figures: Figures) -> float | None:
     return figures.loss if figures.loss_at_n is None else figures.loss_at_n
 
 
-def _apprentice(task: Task) -> Apprentice:
-    options = task.entrant.table()
-    del options["name"]
-    return Apprentice(critic=task.case.critic, **options)
+def _study(job: Path, file: Path) -> None:
+    """Train an apprentice on the lessons of a job, for ``-a apprentice=FILE``."""
+    try:
+        with closing(read_records(job)) as records:
+            state, _ = trained_apprentice(records)
+    except NothingLearned as error:
+        raise ValueError(f"{job}: {error}") from error
+    file.write_bytes(state)
 
 
 def _held_out(hold_out: str, topic: str) -> tuple[str, str] | None:

@@ -28,9 +28,9 @@ class Entrant:
         """Does it begin with an apprentice that was trained on another crawl's lessons?"""
         return self.name in STUDIED
 
-    def table(self, name: str = "") -> dict[str, Any]:
-        """The ``[prioritizer]`` table of its topic file; ``name`` gives the options to another prioritizer."""
-        return {"name": name or (APPRENTICE if self.studies else self.name), **self.options}
+    def table(self) -> dict[str, Any]:
+        """The ``[prioritizer]`` table of its topic file."""
+        return {"name": APPRENTICE if self.studies else self.name, **self.options}
 
 
 def parse_entrant(text: str) -> Entrant:

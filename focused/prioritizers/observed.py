@@ -6,6 +6,7 @@ be trained offline on the lessons of the crawl and lead a second one.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,11 +15,17 @@ from numpy.typing import NDArray
 from focused.critics.base import Critic
 from focused.pages.evidence import Evidence
 from focused.prioritizers.apprentice import Apprentice
-from focused.prioritizers.base import Prioritizer
+from focused.prioritizers.base import Lessons, Prioritizer
 
 if TYPE_CHECKING:
     from focused.critics.base import Verdict
     from focused.pages.page import Links, Page
+
+
+def for_apprentice(lessons: Lessons) -> Lessons:
+    """The lessons of such a crawl, or of an apprentice's own, as an apprentice sees them."""
+    seen = np.ascontiguousarray(lessons.evidence.dense[:, : len(Apprentice.dense)])
+    return replace(lessons, evidence=replace(lessons.evidence, dense=seen))
 
 
 class BestFirstObserved(Prioritizer):

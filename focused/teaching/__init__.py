@@ -1,1 +1,1 @@
-"""From a topic with examples to its trained critic."""
+"""Teaching: a critic from a topic's examples, an apprentice from a job's lessons."""

@@ -128,7 +128,11 @@ def test_the_apprentice_can_be_trained_offline(small_web, tmp_path):
     [run] = results.runs
     assert run.row == "offline:d_max=3"
     assert run.figures.pages == PAGES
-    assert len(fetched(tmp_path, "offline_d_max_3-0-notes")) > PAGES
+
+
+def test_the_offline_apprentice_learns_from_the_very_pages_of_best_first(small_web, tmp_path):
+    compare(small_web, tmp_path, prioritizers=["best-first", "offline:combine=max"], fast=True, limits=())
+    assert fetched(tmp_path, "offline_combine_max-0-observed") == fetched(tmp_path, "best-first-0")
 
 
 def test_held_out_examples_teach_nothing(small_web, tmp_path):

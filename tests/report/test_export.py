@@ -17,6 +17,7 @@ from lxml import etree
 from focused.frontier.lessons import read_lessons
 from focused.frontier.records import read_records
 from focused.prioritizers.apprentice import Apprentice
+from focused.prioritizers.observed import for_apprentice
 from focused.testing.crawl import CrawlResult, run_crawl
 from focused.testing.site import SiteServer
 
@@ -145,9 +146,7 @@ def test_what_best_first_saw_trains_an_apprentice(
     assert run.returncode == 0, run.stderr
     assert "studied" in run.stdout
     with read_records(tmp_path / "best-first-observed" / "job") as records:
-        lessons = list(read_lessons(records))
-    for lesson in lessons:
-        lesson.evidence.dense = np.ascontiguousarray(lesson.evidence.dense[:, : len(Apprentice.dense)])
+        lessons = [for_apprentice(lesson) for lesson in read_lessons(records)]
     trained = restored(file)
     scores = np.array([trained.score(lesson.evidence).mean() for lesson in lessons])
     good = np.array([lesson.relevance[0] > 0.5 for lesson in lessons])

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import sqlite3
 
-import numpy as np
-
 from focused.frontier.lessons import read_lessons
 from focused.frontier.records import save_arrays
 from focused.frontier.starts import read_about
 from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.apprentice import Apprentice
 from focused.prioritizers.base import Lessons
-from focused.prioritizers.observed import BestFirstObserved
+from focused.prioritizers.observed import BestFirstObserved, for_apprentice
 from focused.registry import find
 
 
@@ -34,9 +32,7 @@ def trained_apprentice(connection: sqlite3.Connection) -> tuple[bytes, int]:
     lessons = list(read_lessons(connection))
     if not lessons:
         raise NothingLearned("this job has no lessons: no link to a page that was fetched has kept its evidence")
-    batch = Lessons.concat(lessons)
-    # Best-first, observed, keeps one number more than an apprentice sees.
-    batch.evidence.dense = np.ascontiguousarray(batch.evidence.dense[:, : len(apprentice.dense)])
+    batch = for_apprentice(Lessons.concat(lessons))
     return save_arrays(apprentice.study(batch).state()), len(batch)
 
 
