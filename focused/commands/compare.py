@@ -89,10 +89,12 @@ def _plan(args: list[str], opts: argparse.Namespace) -> Plan:
     strangers = [name for name in limits if name not in ROWS]
     if strangers:
         raise ValueError(f"--limits: {strangers[0]!r} is not known, there are {', '.join(ROWS)}")
+    if opts.pages < 1:
+        raise ValueError(f"--pages: {opts.pages} is not a number above 0")
     return Plan(
         topics=args,
         web=opts.web,
-        prioritizers=_words(opts.prioritizers) + ["offline"] * opts.offline,
+        prioritizers=_entrants(opts.prioritizers) + ["offline"] * opts.offline,
         pages=opts.pages,
         out=opts.out,
         topics_file=opts.topics_file,
@@ -105,10 +107,30 @@ def _plan(args: list[str], opts: argparse.Namespace) -> Plan:
         fast=opts.fast,
         workers=opts.workers,
         concurrency=opts.concurrency,
-        budgets=tuple(int(word) for word in _words(opts.budgets)),
+        budgets=_budgets(opts.budgets, opts.pages),
         limits=limits,
         settings=dict(one.split("=", 1) for one in opts.set),
     )
+
+
+def _entrants(text: str) -> list[str]:
+    """Told of a misspelt name before anything is read, not when its crawl is due."""
+    from focused.lab.entrants import parse_entrant
+    from focused.prioritizers import PRIORITIZERS
+    from focused.topics.checks import unknown_name
+
+    texts = _words(text)
+    for entrant in map(parse_entrant, texts):
+        wrong = "" if entrant.studies else unknown_name(entrant.name, PRIORITIZERS)
+        if wrong:
+            raise ValueError(f"--prioritizers: {wrong}")
+    return texts
+
+
+def _budgets(text: str, pages: int) -> tuple[int, ...]:
+    """At the end of a crawl if it is shorter than all of them: without any, no target would be counted."""
+    budgets = tuple(int(word) for word in _words(text))
+    return budgets if not budgets or min(budgets) <= pages else (pages,)
 
 
 def _words(text: str) -> list[str]:

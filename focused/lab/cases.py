@@ -89,12 +89,13 @@ class Preparer:
         topic = Topic(name=lab.name, focus=lab.focus)
         return self._case(topic, lab, examples, seeds)
 
-    def from_topic(self, topic: Topic) -> Case:
+    def from_topic(self, topic: Topic, table: str = "") -> Case:
         """A topic as users write them: starts are its seeds, targets the pages with a label in its focus.
 
-        Without a focus (a topic of words has none) the label is the topic's name.
+        Without a focus (a topic of words has none) the label is the topic's name. ``table`` takes the place of its
+        own examples.
         """
-        examples = read_examples(topic.examples) if topic.examples else {}
+        examples = read_examples(table or topic.examples) if topic.examples else {}
         focus = topic.focus or [topic.name]
         targets = with_label(self.labels, focus)
         lab = LabTopic(name=topic.name, focus=focus, target_urls=targets)

@@ -91,7 +91,8 @@ class Comparison:
     def _cases(self) -> list[Case]:
         plan = self.plan
         if not plan.topics_file:
-            return [self.preparer.from_topic(load_topic(name, seeds_needed=True)) for name in plan.topics]
+            topics = [load_topic(name, seeds_needed=True) for name in plan.topics]
+            return [self.preparer.from_topic(topic, plan.examples) for topic in topics]
         known = read_topics(plan.topics_file)
         chosen = list(known) if plan.topics == ["all"] else plan.topics
         strangers = [name for name in chosen if name not in known]

@@ -46,6 +46,11 @@ def read_examples(path: str | Path, *, without: tuple[str, str] | None = None) -
     rows = _table(path)
     if without and rows and without[0] not in rows[0]:
         raise ValueError(f"{path}: no column {without[0]!r} to hold out by; there are {', '.join(rows[0])}")
+    if not all(row.get("url") for row in rows):
+        raise ValueError(
+            f"{path}: a comparison is taught by pages of its web, and not every row here has a url; "
+            "name a table that has them with --examples"
+        )
     return {row["url"]: row["class"] for row in rows if not without or row[without[0]] != without[1]}
 
 

@@ -116,6 +116,15 @@ def test_examples_are_held_out_by_a_column(small_web):
         read_examples(small_web.examples, without=("university", "cornell"))
 
 
+def test_a_topic_whose_examples_are_texts_is_taught_by_another_table(preparer, small_web, tmp_path):
+    texts = tmp_path / "texts.tsv"
+    texts.write_text("class\ttext\nstars\ta galaxy of stars\n")
+    topic = Topic(name="mine", focus=["stars"], seeds=["http://one.example/"], examples=str(texts))
+    with pytest.raises(ValueError, match="name a table that has them with --examples"):
+        preparer.from_topic(topic)
+    assert preparer.from_topic(topic, str(small_web.examples)).examples == len(read_examples(small_web.examples))
+
+
 def test_labels_in_the_focus_are_found(small_web):
     labels = read_labels(small_web.labels)
     assert len(with_label(labels, ["stars"])) == len(small_web.on_topic)

@@ -178,11 +178,12 @@ def scrapy(*arguments):
 def test_the_command_prints_a_table(small_web, tmp_path):
     run = scrapy(
         *("all", "--web", small_web.warc, "--topics-file", small_web.topics, "--examples", small_web.examples),
-        *("--prioritizers", "best-first", "--pages", 20, "--budgets", "10,20", "--out", tmp_path, "--start", "root"),
+        *("--prioritizers", "best-first", "--pages", 20, "--out", tmp_path, "--start", "root"),
         *("--fast", "--limits", "bound"),
     )
     assert run.returncode == 0, run.stderr
     assert "mean of 2 topics" in run.stdout
+    assert "at 20" in run.stdout, "a crawl shorter than all budgets is counted at its end"
     assert "compare.html" in run.stdout
 
 
@@ -193,6 +194,8 @@ def test_the_command_prints_a_table(small_web, tmp_path):
         (["nothing", "--topics-file", "TOPICS"], "no topic 'nothing'; there are stars"),
         (["stars", "--topics-file", "TOPICS", "--limits", "guess"], "'guess' is not known"),
         (["stars", "--topics-file", "TOPICS", "--start", "far"], "no seeds of kind 'far'"),
+        (["stars", "--topics-file", "TOPICS", "--pages", "0"], "--pages: 0 is not a number above 0"),
+        (["stars", "--topics-file", "TOPICS", "--prioritizers", "best-frist"], "did you mean 'best-first'?"),
         (["stars", "--topics-file", "TOPICS", "--examples", "EXAMPLES", "--hold-out", "side"], "say side="),
     ],
 )
