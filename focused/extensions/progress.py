@@ -182,10 +182,11 @@ def summary(stats: Mapping[str, Any]) -> str:
     ends = {
         name.removeprefix("focused/outcome/"): n for name, n in stats.items() if name.startswith("focused/outcome/")
     }
-    others = [f"{ends[name]:,} {words}" for name, words in _ENDS.items() if ends.get(name)]
+    told = [count(ends[name], name) for name in _COUNTED if ends.get(name)]
+    told += [f"{ends[name]:,} {words}" for name, words in _ENDS.items() if ends.get(name)]
     lines = [
         f"{count(pages, 'page')}, {found:,} relevant, harvest {stats.get('focused/job/harvest', 0.0):.3f}",
-        f"{count(stats.get('downloader/request_count', 0), 'request')}" + (f": {', '.join(others)}" if others else ""),
+        count(stats.get("downloader/request_count", 0), "request") + (f"; links: {', '.join(told)}" if told else ""),
     ]
     for what, name in _PLACES.items():
         if stats.get(name):
@@ -194,10 +195,8 @@ def summary(stats: Mapping[str, Any]) -> str:
 
 
 _PLACES = {"items": "focused/job/output", "job": "focused/job/folder", "report": "focused/report/path"}
+_COUNTED = ("page", "duplicate", "redirect")
 _ENDS = {
-    "page": "pages",
-    "duplicate": "duplicates",
-    "redirect": "redirects",
     "dead": "dead",
     "denied": "denied",
     "not_html": "not HTML",

@@ -166,14 +166,14 @@ def test_the_summary_says_what_came_of_it() -> None:
         "focused/job/harvest": 0.0625,
         "downloader/request_count": 1_400,
         "focused/outcome/page": 1_290,
-        "focused/outcome/duplicate": 10,
+        "focused/outcome/duplicate": 1,
         "focused/outcome/dead": 100,
         "focused/job/folder": "jobs/b",
         "focused/stopped_by": "dried up",
     }
     assert summary(stats).splitlines() == [
         "1,300 pages, 12 relevant, harvest 0.062",
-        "1,400 requests: 1,290 pages, 10 duplicates, 100 dead",
+        "1,400 requests; links: 1,290 pages, 1 duplicate, 100 dead",
         "job: jobs/b",
         "The crawl ended: dried up",
     ]
