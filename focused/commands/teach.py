@@ -94,7 +94,7 @@ class Command(ScrapyCommand):
 
 def card_to_text(card: Card) -> str:
     """A card, for people."""
-    wanted = f" in focus: {', '.join(card.focus)}" if card.focus else ""
+    wanted = f", in focus: {', '.join(card.focus)}" if card.focus else ""
     lines = [
         f"topic {card.topic!r}, critic {card.critic!r}{wanted}",
         f"  examples       {_counts(card.examples)}",

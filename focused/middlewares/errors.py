@@ -26,33 +26,42 @@ class Postponed(IgnoreRequest):
 
 
 class Refused(IgnoreRequest):
-    """Not at all; ``outcome`` is how the link ends: denied, dead or not_html."""
+    """Not at all; ``outcome`` is how the link ends: denied, dead or not_html, ``kind`` says in short why."""
 
     outcome: ClassVar[str] = "denied"
+    kind: ClassVar[str] = "refused"
 
 
 class DeniedByRobots(Refused):
     """robots.txt forbids the address, or could not be read for too long."""
 
+    kind = "forbidden by robots.txt"
+
 
 class InnerAddress(Refused):
     """The address is of an inner network, and not among those that are allowed."""
 
+    kind = "inner address (see FOCUSED_INNER_ALLOWED)"
+
 
 class HostClosed(Refused):
     """The host does not want us for now: it asks to wait longer than we do, or again and again."""
+
+    kind = "host wants no requests for now"
 
 
 class HostDead(Refused):
     """The host cannot be reached."""
 
     outcome = "dead"
+    kind = "host not reached"
 
 
 class NotHtml(Refused, StopDownload):
     """Not a page of HTML. Raised on the headers, it stops the download of the body."""
 
     outcome = "not_html"
+    kind = "not HTML"
 
     def __init__(self, reason: str) -> None:
         StopDownload.__init__(self, fail=True)

@@ -61,4 +61,5 @@ class _Lines:
     def __call__(self, done: int, total: int, failed: int) -> None:
         if done == total or monotonic() >= self._next:
             self._next = monotonic() + _SECONDS
-            print(f"{self.what}: {done} of {total} fetched, {failed} could not be", file=sys.stderr, flush=True)
+            missing = f", {failed} not to be had" if failed else ""
+            print(f"{self.what}: {done - failed} of {total} fetched{missing}", file=sys.stderr, flush=True)

@@ -17,7 +17,7 @@ from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
 from focused.frontier.requests import META
-from focused.middlewares.errors import Postponed
+from focused.middlewares.errors import Postponed, Refused
 from focused.pages.page import PageLimits
 from focused.responses import limits_of, response_to_page_now
 from focused.teaching.gathering import Fetched
@@ -133,4 +133,6 @@ def _reason(error: BaseException | None) -> str:
         return f"HTTP {error.response.status}"
     if isinstance(error, Postponed):
         return error.reason
+    if isinstance(error, Refused):
+        return error.kind
     return type(error).__name__

@@ -112,7 +112,7 @@ def _unknown(spec: str) -> str:
     hint = f"; did you mean {' or '.join(map(repr, matches))}?" if matches else ""
     return (
         f"topic {spec!r} is not a shipped one{hint} (there are {', '.join(shipped)}), "
-        f"and plain words need seeds, addresses to begin at: -a topic={spec!r} -a seeds=https://…"
+        f"and plain words are for scrapy crawl, with seeds to begin at: -a topic={spec!r} -a seeds=https://…"
     )
 
 
