@@ -19,8 +19,8 @@ from focused.spiders.focused import FocusedSpider
 from focused.teaching.plan import CannotTeach, needs_teaching, plan_teaching
 from focused.teaching.teach import teach_topic
 from focused.topics.arguments import parse_arguments
-from focused.topics.problems import ProblemsError
-from focused.topics.settings import apply_settings
+from focused.topics.problems import Problems, ProblemsError
+from focused.topics.settings import apply_settings, check_ours
 from focused.topics.topic import Topic, load_topic
 
 logger = logging.getLogger(__name__)
@@ -49,6 +49,9 @@ def topic_to_teach(arguments: dict[str, Any], settings: Settings) -> Topic | Non
 
     ValueError says what is wrong, and the way out.
     """
+    problems = Problems()
+    check_ours(settings, problems)
+    problems.raise_as(ProblemsError)
     parsed = parse_arguments(arguments)
     topic = load_topic(parsed.topic, seeds=parsed.seeds, seeds_needed=True)
     own = settings.copy()
@@ -63,5 +66,7 @@ def topic_to_teach(arguments: dict[str, Any], settings: Settings) -> Topic | Non
     critic = critic_for(topic, Path(read(own, "FOCUSED_MODELS")), read(own, "FOCUSED_CRITIC"))
     prioritizer = make_prioritizer(topic, own, critic)
     if own["JOBDIR"]:
+        if Path(own["JOBDIR"]).is_file():
+            raise ValueError(f"JOBDIR: {own['JOBDIR']!r} is a file; a job is a folder")
         check_job(Path(own["JOBDIR"]), identity_of(topic, prioritizer, critic))
     return None

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from scrapy.settings import default_settings  # noqa: TID251  (only the names of Scrapy's settings)
 
-from focused.defaults import DEFAULTS
+from focused.defaults import DEFAULTS, read
 from focused.topics.problems import Problems, did_you_mean, near
 
 if TYPE_CHECKING:
@@ -74,6 +74,18 @@ def check_settings(table: Mapping[str, Any], where: str, problems: Problems) -> 
         elif name not in DEFAULTS and name not in _SCRAPYS and near(name, _SCRAPYS):
             # Not refused: components of others bring settings of their own, with names much like Scrapy's.
             logger.warning("%s: settings.%s is no setting of Scrapy's%s", where, name, did_you_mean(name, _SCRAPYS))
+
+
+def check_ours(settings: BaseSettings, problems: Problems) -> None:
+    """Note which settings of ours do not exist or cannot be read, wherever they come from."""
+    for name in filter(lambda name: name.startswith("FOCUSED_"), settings):
+        if name not in DEFAULTS:
+            problems.add(name, f"unknown setting{did_you_mean(name, DEFAULTS)}")
+            continue
+        try:
+            read(settings, name)
+        except ValueError:
+            problems.add(name, f"{settings.get(name)!r} does not fit, the default is {DEFAULTS[name]!r}")
 
 
 def _refusal(name: str, value: object) -> str:

@@ -19,9 +19,9 @@ WORDS = {"topic": "star galaxy telescope", "seeds": "http://hub.example/"}
 EXAMPLES = "class\ttext\nstars\ta star and a galaxy\nother\ta soup and a stew\n"
 
 
-def refused(folder: Path, arguments: dict[str, object]) -> CrawlResult:
+def refused(folder: Path, arguments: dict[str, object], *, settings: dict[str, object] | None = None) -> CrawlResult:
     with SiteServer({"/": linking("http://a.example/")}) as site:
-        result = run_crawl(arguments, folder=folder, site=site)
+        result = run_crawl(arguments, folder=folder, site=site, settings=settings)
     assert result.exit_code > 0, result.log[-2_000:]
     assert not result.visits
     assert "Traceback" not in result.log
@@ -40,6 +40,19 @@ def refused(folder: Path, arguments: dict[str, object]) -> CrawlResult:
 )
 def test_arguments_that_cannot_be_used(tmp_path: Path, arguments: dict[str, object], reason: str):
     assert reason in refused(tmp_path, arguments).log
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ({"FOCUSED_TRAIN_EVRY": 3}, "'FOCUSED_TRAIN_EVERY'"),
+        ({"FOCUSED_TRAIN_EVERY": "often"}, "the default is 10"),
+        ({"JOBDIR": __file__}, "is a file"),
+    ],
+    ids=["unknown", "no number", "no folder"],
+)
+def test_settings_that_cannot_be_used(tmp_path: Path, setting: dict[str, object], reason: str):
+    assert reason in refused(tmp_path, WORDS, settings=setting).log
 
 
 @pytest.mark.parametrize(
