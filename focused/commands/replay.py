@@ -42,7 +42,10 @@ class Command(ScrapyCommand):
         except (OSError, ValueError) as error:
             raise UsageError(str(error), print_help=False) from error
         with suppress(KeyboardInterrupt), FetchLog(opts.log, remember=False) as log:
-            asyncio.run(_serve(web, log, opts.port))
+            try:
+                asyncio.run(_serve(web, log, opts.port))
+            except OSError as error:
+                raise UsageError(f"--port {opts.port}: {error.strerror}", print_help=False) from error
 
 
 async def _serve(web: Web, log: FetchLog, port: int) -> None:
