@@ -51,8 +51,9 @@ DEFAULTS: dict[str, Any] = {
     # A link below this share of the best score that waits for its host is left for now. 0 = any host that is free gets
     # its best link fetched, however poor: the most pages an hour. Towards 1: fewer pages an hour, a better harvest.
     "FOCUSED_PATIENCE": 0.25,
-    # A page that was leased this often and never finished is given up.
-    "FOCUSED_LEASES": 3,
+    # A page that was being parsed and judged at so many deaths of the crawl is given up. (The first death does not
+    # count: which of the pages under way it was is only watched from then on.)
+    "FOCUSED_DEATHS": 3,
     # Which links may enter the frontier, beside what a topic and the command line say: hosts (each with its
     # subdomains) and regular expressions; the greatest depth (seeds have 0). 0 = any.
     "FOCUSED_SCOPE_ALLOWED_HOSTS": [],

@@ -9,7 +9,7 @@ from focused.frontier.job_file import JobFile
 from focused.frontier.store import NewLink, Outcome, State
 
 _LONGEST_CHAIN = 20
-_AT_WORK = "at work"
+_AT_WORK = "at work {}"
 _FAR_TOO_OFTEN = 5
 _INSERT = "INSERT INTO links(id, key, url, host, depth, source, state, base, request) VALUES (?,?,?,?,?,?,?,?,?)"
 
@@ -107,24 +107,25 @@ class Links:
             link = row[0]
         return link
 
-    def take_leases_back(self, most_leases: int) -> set[int]:
-        """Links that were out when the crawl died wait again. Gives those that were out at two deaths or more.
+    def take_leases_back(self, most_deaths: int) -> set[int]:
+        """Links that were out when the crawl died wait again; which these are.
 
-        One of these may be the killer. It is given up when it was at work (see `at_work`) at its last allowed lease;
-        the others were merely out, and are only given up when that has happened far too often.
+        One of them may be the killer. It is given up when it was `at_work` at so many deaths; the others were merely
+        out, and are only given up when that has happened far too often.
         """
         self._file.write(
             "UPDATE links SET state = 3, outcome = ?, detail = 'never finished' "
-            "WHERE state = 2 AND (tries >= ? OR (tries >= ? AND detail = ?))",
-            (Outcome.FAILED.value, _FAR_TOO_OFTEN * most_leases, most_leases, _AT_WORK),
+            "WHERE state = 2 AND (tries >= ? OR detail = ?)",
+            (Outcome.FAILED.value, _FAR_TOO_OFTEN * most_deaths, _AT_WORK.format(most_deaths)),
         )
-        suspects = self._file.rows("SELECT id FROM links WHERE state = 2 AND tries >= 2")
+        suspects = self._file.rows("SELECT id FROM links WHERE state = 2")
         self._file.write("UPDATE links SET state = 1 WHERE state = 2")
         return {row[0] for row in suspects}
 
     def at_work(self, link: int) -> None:
-        """The page of a link has come and is about to be parsed and judged."""
-        self.update(link, detail=_AT_WORK)
+        """The page of a suspect has come and is about to be parsed and judged: write down how often that was."""
+        before = self._file.row("SELECT detail FROM links WHERE id = ?", (link,))[0] or _AT_WORK.format(0)
+        self.update(link, detail=_AT_WORK.format(int(before.rpartition(" ")[2]) + 1))
 
     def flush(self) -> None:
         """Write what was admitted."""

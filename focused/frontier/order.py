@@ -202,11 +202,6 @@ class Order:
         """Forget a snapshot that will not be adopted."""
         self._since = None
 
-    def counts_by_host(self) -> dict[int, int]:
-        """How many links wait, by host."""
-        hosts, counts = np.unique(self._host[: self._top][self._waits[: self._top]], return_counts=True)
-        return dict(zip(hosts.tolist(), counts.tolist(), strict=True))
-
     def _grow(self, link: int) -> None:
         size = max(link + 1, 2 * len(self._bits))
         for name in ("_bits", "_host", "_waits"):

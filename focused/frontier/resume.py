@@ -41,7 +41,7 @@ def open_store(parts: Parts, folder: Path, settings: BaseSettings) -> SqliteStor
         parts.prioritizer,
         identity=identity_of(parts.topic, parts.prioritizer, parts.critic),
         most_pieces=read(settings, "FOCUSED_EVIDENCE_PIECES"),
-        most_leases=read(settings, "FOCUSED_LEASES"),
+        most_deaths=read(settings, "FOCUSED_DEATHS"),
         patience=read(settings, "FOCUSED_PATIENCE"),
         most_late=read(settings, "FOCUSED_LATE_LESSONS"),
     )

@@ -47,9 +47,6 @@ class Outcome(IntEnum):
     OTHER = 8
 
 
-TEACHES_RELEVANCE = frozenset({Outcome.PAGE, Outcome.DUPLICATE, Outcome.REDIRECT})
-
-
 class JobRefused(ValueError):
     """A job folder that this crawl must not use; the message says why and what to do."""
 

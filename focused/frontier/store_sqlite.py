@@ -48,13 +48,13 @@ class SqliteStore(FrontierStore):
         *,
         identity: Mapping[str, str] | None = None,
         most_pieces: int = 8,
-        most_leases: int = 3,
+        most_deaths: int = 3,
         most_late: int = 0,
         patience: float = 0.0,
         seed: int = 0,
     ) -> None:
         self._file = JobFile(folder, identity or {})
-        self._most_leases = most_leases
+        self._most_deaths = most_deaths
         self._most_late = most_late
         self._patience = patience
         self._order = Order()
@@ -62,8 +62,8 @@ class SqliteStore(FrontierStore):
         self._links = Links(self._file)
         self._leases: dict[int, Lease] = {}
         self._returned: dict[int, Lease] = {}
-        # Links that were out at two deaths of the crawl: one of them may be the killer, so they go out one by one,
-        # and the others are not blamed for it.
+        # Links that were out when the crawl died: one of them may be the killer, so they go out one by one, and the
+        # others are not blamed for it.
         self._suspects: set[int] = set()
         self._held: list[int] = []
         self._records: dict[int, PageRecord] = {}
@@ -187,14 +187,6 @@ class SqliteStore(FrontierStore):
     def next_wake(self) -> float | None:
         """When the first sleeping host may be fetched again."""
         return self._order.next_wake()
-
-    def waiting_by_host(self) -> dict[str, int]:
-        """How many links wait, by host."""
-        return {self._links.host_name(host): count for host, count in self._order.counts_by_host().items()}
-
-    def leases(self) -> list[Lease]:
-        """All leases that are out."""
-        return list(self._leases.values())
 
     def link_of(self, token: int) -> int:
         """The link that a lease is for; 0 if there is no such lease."""
@@ -387,7 +379,7 @@ class SqliteStore(FrontierStore):
 
     def _load(self) -> None:
         self._table.grow(self._links.next)
-        self._suspects = self._links.take_leases_back(self._most_leases)
+        self._suspects = self._links.take_leases_back(self._most_deaths)
         self.commit()
         for link, state, host, base in self._file.rows("SELECT id, state, host, base FROM links"):
             self._table.state[link], self._table.host[link] = state, host

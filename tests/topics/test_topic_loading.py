@@ -178,7 +178,7 @@ name = "aprentice"
 [settings]
 ADDONS = {}
 FOCUSED_TRAIN_EVRY = 5
-FOCUSED_LEASES = "three"
+FOCUSED_DEATHS = "three"
 robotstxt_obey = false
 """,
     )
@@ -202,7 +202,7 @@ robotstxt_obey = false
         "prioritizer.name",
         "settings.ADDONS",
         "settings.FOCUSED_TRAIN_EVRY",
-        "settings.FOCUSED_LEASES",
+        "settings.FOCUSED_DEATHS",
         "settings.robotstxt_obey",
     }
     assert "'description'" in told["discription"]

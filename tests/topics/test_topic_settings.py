@@ -71,10 +71,10 @@ def problems_with(**settings: object) -> list[str]:
 def test_a_topics_setting_stands_above_the_projects_and_below_the_command_line() -> None:
     settings = Settings({"DOWNLOAD_DELAY": 1, "DEPTH_LIMIT": 3}, priority="project")
     settings.set("DEPTH_LIMIT", 7, priority="cmdline")
-    apply_settings(topic_with(DOWNLOAD_DELAY=5, DEPTH_LIMIT=9, FOCUSED_LEASES=2), settings)
+    apply_settings(topic_with(DOWNLOAD_DELAY=5, DEPTH_LIMIT=9, FOCUSED_DEATHS=2), settings)
     assert settings.getint("DOWNLOAD_DELAY") == 5
     assert settings.getint("DEPTH_LIMIT") == 7
-    assert settings.getint("FOCUSED_LEASES") == 2
+    assert settings.getint("FOCUSED_DEATHS") == 2
 
 
 def test_a_table_is_added_to_the_one_that_is_there() -> None:
