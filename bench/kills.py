@@ -82,7 +82,10 @@ def told(options, folder, log, kills):
     addresses = [line.split("\t")[2].strip() for line in log.read_text().splitlines() if line.split("\t")[1] == "200"]
     times = Counter(address for address in addresses if not address.endswith("/robots.txt"))
     again = sum(times.values()) - len(times)
-    (pages,) = sqlite3.connect(folder / "job" / "job.db").execute("SELECT count(*) FROM pages").fetchone()
+    records = sqlite3.connect(folder / "job" / "job.db")
+    (pages,) = records.execute("SELECT count(*) FROM pages").fetchone()
+    for link in records.execute("SELECT state, outcome, detail, tries, url FROM links WHERE outcome != 1 LIMIT 10"):
+        print("not a page:", *link)
     print(f"{kills} kills: {len(times)} of {options.pages} pages fetched, {pages} in the job's records")
     print(f"{again} fetched again: {again / max(kills, 1):.1f} a kill, {options.concurrency} under way at most")
     lost = options.pages - min(len(times), pages)
