@@ -144,7 +144,7 @@ class SqliteStore(FrontierStore):
         key = new.key or url_to_key(new.url)
         link = new.link or self._links.reserve([key])[0]
         self._table.grow(self._links.next)
-        if self._table.state[link] != State.RESERVED:
+        if self._table.state[link] != State.RESERVED or self._links.find([key]).get(key, link) != link:
             return False
         self._table.state[link] = State.WAITING
         self._table.host[link] = self._links.add(link, key, new)

@@ -119,6 +119,16 @@ def test_a_known_address_is_not_admitted_again(make):
     assert store.add(NewLink("http://h/b", "h"))
 
 
+def test_a_request_with_an_identity_of_its_own_is_not_admitted_under_a_second_number(make):
+    frontier = make()
+    known = frontier.store.reserve(["http://h/form"])
+    assert frontier.store.add(NewLink("http://h/form", "h", link=int(known.links[0]), key=4711, request=b"x"))
+    store = frontier.again()
+    again = store.reserve(["http://h/form"])
+    assert not store.add(NewLink("http://h/form", "h", link=int(again.links[0]), key=4711, request=b"x"))
+    store.commit()
+
+
 @pytest.mark.parametrize(("combine", "best"), [("mean", "http://h/b"), ("max", "http://h/a"), ("first", "http://h/b")])
 def test_more_evidence_for_a_waiting_link_is_combined(make, combine, best):
     frontier = make(combine=combine)
