@@ -53,7 +53,7 @@ class Command(ScrapyCrawl):
         if reason in _FAILURES:
             self._end(_FAILED, words)
         elif reason == "finished" and not (
-            stats.get_value("focused/page/judged") or stats.get_value("item_scraped_count")
+            stats.get_value("focused/job/pages") or stats.get_value("item_scraped_count")
         ):
             self._end(_FAILED, f"nothing was fetched: {_why_nothing(stats.get_stats())}")
         elif self.crawler_process and self.crawler_process.bootstrap_failed:
@@ -69,6 +69,6 @@ class Command(ScrapyCrawl):
 def _why_nothing(stats: dict[str, Any]) -> str:
     ends = {name.rpartition("/")[2]: count for name, count in stats.items() if name.startswith("focused/outcome/")}
     if not ends:
-        return "no seed was admitted (are all of them out of the topic's allowed hosts, or fetched by this job before?)"
+        return "no seed was admitted (are all of them out of the topic's allowed hosts?)"
     told = ", ".join(f"{count} {name}" for name, count in sorted(ends.items()))
     return f"no seed could be reached ({told}; the log says why)"

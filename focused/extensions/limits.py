@@ -79,8 +79,13 @@ class LimitsExtension:
         """Say why it ended."""
         stats = self.crawler.stats
         if not stats.get_value("focused/stopped_by"):
-            stats.set_value("focused/stopped_by", _REASONS.get(reason, reason))
+            stats.set_value("focused/stopped_by", self._reason(reason))
         logger.info("The crawl ended: %s", stats.get_value("focused/stopped_by"))
+
+    def _reason(self, reason: str) -> str:
+        if reason == "shutdown" and self.crawler.settings.get("JOBDIR"):
+            return "it was interrupted; the same command goes on with it"
+        return _REASONS.get(reason, reason)
 
     def _is_dry(self) -> bool:
         recent = self._recent
@@ -96,6 +101,6 @@ class LimitsExtension:
 
 _REASONS = {
     "finished": "no link is left to follow",
-    "shutdown": "it was interrupted; the same command goes on with it if it has a JOBDIR",
+    "shutdown": "it was interrupted, and had no JOBDIR to go on from",
     "start_error": "the seeds could not be read",
 }

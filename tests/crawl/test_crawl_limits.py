@@ -53,6 +53,14 @@ def test_pages_per_host_are_limited(crawl):
     assert result.reason() == "finished"
 
 
+def test_a_job_with_nothing_left_to_fetch_ends_well_when_started_again(crawl):
+    crawl(star_site(3))
+    again = crawl(star_site(3))
+    assert again.exit_code == 0
+    assert not again.fetched
+    assert again.last_line == "The crawl ended: no link is left to follow"
+
+
 def test_depth_is_limited(crawl):
     chain = {f"http://h.example/{n}": page(f"http://h.example/{n + 1}") for n in range(5)}
     result = crawl({HUB: page("http://h.example/0"), **chain}, arguments={"depth": 2})
