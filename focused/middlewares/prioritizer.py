@@ -46,41 +46,49 @@ class PrioritizerMiddleware:
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Links of pages become requests; requests that came by themselves get their score."""
         requests: list[Request] = []
+        followed = False
         async for output in result:
             if isinstance(output, PageItem):
                 # Links first: when the item's pipelines have the prioritizer learn, these are scored anew with it.
                 follow = self._follow if self.parts.store else self._follow_without_store
                 for request in follow(output.page, response):
                     yield request
+                followed = True
                 yield output
             elif isinstance(output, Request):
                 requests.append(output)
             else:
                 yield output
-        for request in self._score(requests, response):
+        if isinstance(response, HtmlResponse) and not followed:
+            self._score(requests, response)
+        for request in requests:
             yield request
 
     def _follow(self, page: Page, response: Response) -> Iterator[Request]:
-        """Requests for the links of a page that nobody has seen before; evidence for all that wait."""
+        """Requests for the links of a page that nobody has seen before."""
+        urls, rows = self._admitted(page, response.meta.get("depth", 0) + 1)
+        for url, link in self._take_in(page, urls, rows, response).items():
+            if link["fresh"]:
+                yield Request(url, priority=link["meta"]["priority"], meta={META: link["meta"]})
+
+    def _take_in(self, page: Page, urls: list[str], rows: list[int], response: Response) -> dict[str, Any]:
+        """Give the evidence of some of a page's links to the frontier; what their requests carry, by address."""
         store = self.parts.store
         assert store is not None
-        meta = response.meta.get(META, {})
-        source = store.link_of(meta.get("token", 0))
-        urls, rows = self._admitted(page, response.meta.get("depth", 0) + 1)
+        source = store.link_of(response.meta.get(META, {}).get("token", 0))
         known = store.reserve(urls)
         wanted = np.flatnonzero(known.wanted & (known.links != source))
         if not len(wanted):
-            return
-        links = page.links.take(rows)
-        evidence = self._evidence(page, links, known, wanted, source)
+            return {}
+        evidence = self._evidence(page, page.links.take(rows), known, wanted, source)
         scores = self.parts.scorer.score(evidence)
         store.add_evidence(source, evidence, scores)
         self.parts.trainer.add(store.late_lessons(evidence, self.parts.judge(page).relevance))
-        best = dict(zip(evidence.link.tolist(), scores.tolist(), strict=True))
-        fresh = {int(known.links[i]): urls[i] for i in wanted.tolist() if known.states[i] == State.RESERVED}
-        for link, url in fresh.items():
-            priority = score_to_priority(best[link])
-            yield Request(url, priority=priority, meta={META: {"link": link, "source": source, "priority": priority}})
+        taken = {}
+        for i, link, score in zip(wanted.tolist(), evidence.link.tolist(), scores.tolist(), strict=True):
+            meta = {"link": link, "source": source, "priority": score_to_priority(score)}
+            taken[urls[i]] = {"fresh": known.states[i] == State.RESERVED, "meta": meta}
+        return taken
 
     def _follow_without_store(self, page: Page, response: Response) -> Iterator[Request]:
         """Requests for the links of a page, under a scheduler that is not ours."""
@@ -110,33 +118,20 @@ class PrioritizerMiddleware:
         evidence.link = known.links[wanted].astype(np.uint32)
         return evidence
 
-    def _score(self, requests: list[Request], response: Response) -> Iterator[Request]:
+    def _score(self, requests: list[Request], response: HtmlResponse) -> None:
         """Requests of somebody's own spider: those for links of the page get the links' scores."""
-        if self.parts.store is None and isinstance(response, HtmlResponse):
-            requests = self._stock.score(requests, response, self._page(response))
-        elif isinstance(response, HtmlResponse) and requests:
-            self._score_with_store(requests, response)
-        yield from requests
-
-    def _score_with_store(self, requests: list[Request], response: HtmlResponse) -> None:
-        store = self.parts.store
-        assert store is not None
         page = self._page(response)
-        source = store.link_of(response.meta.get(META, {}).get("token", 0))
+        if self.parts.store is None:
+            self._stock.score(requests, response, page)
+            return
         by_url = {join(request.url, ""): request for request in requests}
         rows = [i for i, url in enumerate(page.links.urls) if url in by_url]
         if not rows:
             return
-        known = store.reserve([page.links.urls[i] for i in rows])
-        wanted = np.flatnonzero(known.wanted)
-        evidence = self._evidence(page, page.links.take(rows), known, wanted, source)
-        scores = self.parts.scorer.score(evidence)
-        store.add_evidence(source, evidence, scores)
-        for i, link, score in zip(wanted.tolist(), evidence.link.tolist(), scores.tolist(), strict=True):
-            request = by_url[page.links.urls[rows[i]]]
-            priority = score_to_priority(score)
-            request.priority += priority - request.meta.get(META, {}).get("priority", 0)
-            request.meta[META] = {"link": link, "source": source, "priority": priority}
+        for url, link in self._take_in(page, [page.links.urls[i] for i in rows], rows, response).items():
+            request = by_url[url]
+            request.priority += link["meta"]["priority"] - request.meta.get(META, {}).get("priority", 0)
+            request.meta[META] = link["meta"]
 
     def _page(self, response: HtmlResponse) -> Page:
         return parse_page(response.selector.root, response.url, self.parts.limits)

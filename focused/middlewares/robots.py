@@ -109,14 +109,13 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         try:
             self._take(rules, await self._download(request), request)
         except Postponed as error:
-            self._fail(rules, error.seconds)
+            self._fail(rules, request, error.reason, error.seconds)
         except Refused as error:
             # An inner address or a dead host: as true of its pages.
             rules.refusal, rules.until = error, self._clock() + self._longest_wait
         except Exception as error:
             self._stats.inc_value(f"robotstxt/exception_count/{type(error)}")
-            logger.info("robots.txt of %s cannot be read: %s", request.url, error)
-            self._fail(rules)
+            self._fail(rules, request, str(error) or type(error).__name__)
         finally:
             waiting, rules.waiting = rules.waiting, None
             for turn in waiting:
@@ -144,7 +143,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         status = 404 if response is None else response.status
         self._stats.inc_value(f"robotstxt/response_status_count/{status}")
         if status == 429 or status >= 500:
-            self._fail(rules)
+            self._fail(rules, request, f"status {status}")
             return
         rules.failures = 0
         rules.until = self._clock() + self._age
@@ -154,11 +153,14 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             self.crawler.signals.send_catch_log(signals.robots_parsed, robotparser=rules.parser, request=request)
             rules.delay = self._delay(rules.parser, request)
 
-    def _fail(self, rules: Rules, seconds: float | None = None) -> None:
+    def _fail(self, rules: Rules, request: Request, why: str, seconds: float | None = None) -> None:
         rules.failures += 1
         rules.parser = None
         wait = min(_FIRST_WAIT * 2.0 ** min(rules.failures - 1, 30), self._longest_wait)
-        rules.until = self._clock() + (wait if seconds is None else seconds)
+        wait = wait if seconds is None else seconds
+        rules.until = self._clock() + wait
+        host = urlparse_cached(request).netloc
+        logger.info("robots.txt of %s cannot be read (%s): %s waits for %.0f seconds", host, why, host, wait)
 
     def _put_off(self, rules: Rules, request: Request) -> None:
         if rules.failures >= self._tries:
