@@ -58,7 +58,10 @@ class Command(ScrapyCommand):
         if opts.out:
             print("\n".join(map(str, write_web(web, opts.out))))
         if opts.serve:
-            _serve(web, opts.port)
+            try:
+                _serve(web, opts.port)
+            except OSError as error:
+                raise UsageError(f"--port {opts.port}: {error.strerror}", print_help=False) from error
 
 
 def _serve(web: GeneratedWeb, port: int) -> None:

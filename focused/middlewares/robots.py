@@ -156,11 +156,11 @@ class RobotsMiddleware(RobotsTxtMiddleware):
     def _fail(self, rules: Rules, request: Request, why: str, seconds: float | None = None) -> None:
         rules.failures += 1
         rules.parser = None
-        wait = min(_FIRST_WAIT * 2.0 ** min(rules.failures - 1, 30), self._longest_wait)
-        wait = wait if seconds is None else seconds
-        rules.until = self._clock() + wait
+        if seconds is None:
+            seconds = min(_FIRST_WAIT * 2.0 ** min(rules.failures - 1, 30), self._longest_wait)
+        rules.until = self._clock() + seconds
         host = urlparse_cached(request).netloc
-        logger.info("robots.txt of %s cannot be read (%s): %s waits for %.0f seconds", host, why, host, wait)
+        logger.info("robots.txt of %s cannot be read (%s): the host waits for %.0f seconds", host, why, seconds)
 
     def _put_off(self, rules: Rules, request: Request) -> None:
         if rules.failures >= self._tries:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -33,6 +34,19 @@ def test_a_web_is_served_until_interrupted(tmp_path):
         replay.send_signal(signal.SIGINT)
         assert replay.wait(30) == 0
     assert [(fetch.status, fetch.url) for fetch in read_log(log)] == [(200, "http://two.example/")]
+
+
+def test_a_port_that_is_taken_is_told_in_a_sentence(tmp_path):
+    warc = tmp_path / "web.warc.gz"
+    write_web(warc, {"http://one.example/": "one"})
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        run = subprocess.run(
+            command(warc, "--port", port), env=ENVIRONMENT, capture_output=True, text=True, check=False
+        )
+    assert run.returncode != 0
+    assert "in use" in run.stdout + run.stderr
+    assert "Traceback" not in run.stderr
 
 
 def test_a_file_that_is_no_web_is_refused_in_a_sentence(tmp_path):
