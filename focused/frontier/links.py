@@ -9,6 +9,7 @@ from focused.frontier.job_file import JobFile
 from focused.frontier.store import NewLink, Outcome, State
 
 _LONGEST_CHAIN = 20
+_WAITING = State.WAITING.value
 _AT_WORK = "at work {}"
 _FAR_TOO_OFTEN = 5
 _INSERT = "INSERT INTO links(id, key, url, host, depth, source, state, base, request) VALUES (?,?,?,?,?,?,?,?,?)"
@@ -54,7 +55,7 @@ class Links:
         """Admit a link; the number of its host."""
         self._reserved[key] = link
         host = self.host(new.host)
-        row = (link, key, new.url, host, new.depth, new.source, State.WAITING.value, new.base, new.request)
+        row = (link, key, new.url, host, new.depth, new.source, _WAITING, new.base, new.request)
         self._unwritten.append(row)
         return host
 

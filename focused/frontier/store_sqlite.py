@@ -36,6 +36,8 @@ _RETURN_RANK = SEED_RANK - 1
 # How many links with an outdated score may be put back before one is handed out.
 _MOST_PUT_BACK = 8
 _MOST_COUNTED = 65_000
+# Looked up for every link: an enum's attributes are slow.
+_RESERVED, _WAITING = State.RESERVED.value, State.WAITING.value
 
 
 class SqliteStore(FrontierStore):
@@ -144,9 +146,9 @@ class SqliteStore(FrontierStore):
         key = new.key or url_to_key(new.url)
         link = new.link or self._links.reserve([key])[0]
         self._table.grow(self._links.next)
-        if self._table.state[link] != State.RESERVED or self._links.find([key]).get(key, link) != link:
+        if self._table.state[link] != _RESERVED or self._links.find([key]).get(key, link) != link:
             return False
-        self._table.state[link] = State.WAITING
+        self._table.state[link] = _WAITING
         self._table.host[link] = self._links.add(link, key, new)
         if new.base:
             self._ranking.bases[link] = new.base

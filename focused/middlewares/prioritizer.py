@@ -84,10 +84,11 @@ class PrioritizerMiddleware:
         scores = self.parts.scorer.score(evidence)
         store.add_evidence(source, evidence, scores)
         self.parts.trainer.add(store.late_lessons(evidence, self.parts.judge(page).relevance))
+        fresh = (known.states == State.RESERVED).tolist()
         taken = {}
         for i, link, score in zip(wanted.tolist(), evidence.link.tolist(), scores.tolist(), strict=True):
             meta = {"link": link, "source": source, "priority": score_to_priority(score)}
-            taken[urls[i]] = {"fresh": known.states[i] == State.RESERVED, "meta": meta}
+            taken[urls[i]] = {"fresh": fresh[i], "meta": meta}
         return taken
 
     def _follow_without_store(self, page: Page, response: Response) -> Iterator[Request]:
