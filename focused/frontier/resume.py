@@ -65,7 +65,7 @@ def _learn_again(parts: Parts, store: SqliteStore, started_from: str) -> None:
     if saved is not None:
         _restore(prioritizer, saved[0], "what this job has learned")
     elif started_from:
-        _restore(prioritizer, _read_arrays(started_from), f"the saved apprentice {started_from!r}")
+        begin_with(prioritizer, started_from)
     learned_up_to = saved[1] if saved else 0
     if prioritizer.learns and store.last_page > learned_up_to:
         prioritizer = parts.trainer.catch_up(prioritizer, store.lessons_since(learned_up_to))
@@ -73,20 +73,20 @@ def _learn_again(parts: Parts, store: SqliteStore, started_from: str) -> None:
     store.rescore()()()
 
 
+def begin_with(prioritizer: Prioritizer, path: str) -> None:
+    """Let a prioritizer begin with what an earlier crawl has learned; JobRefused if that is not in the file."""
+    try:
+        state = load_arrays(Path(path).read_bytes())
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
+        raise JobRefused(f"{path!r} is not a saved apprentice: make one with scrapy export --apprentice") from error
+    _restore(prioritizer, state, f"the saved apprentice {path!r}")
+
+
 def _restore(prioritizer: Prioritizer, state: State, what: str) -> None:
     try:
         prioritizer.restore(state)
     except (ValueError, KeyError) as error:
         raise JobRefused(f"{what} does not fit this prioritizer ({error}): use the options it was made with") from error
-
-
-def _read_arrays(path: str) -> State:
-    try:
-        return load_arrays(Path(path).read_bytes())
-    except (OSError, ValueError, BadZipFile) as error:
-        raise JobRefused(
-            f"{path!r} is not a saved apprentice ({error}): make one with scrapy export --apprentice"
-        ) from error
 
 
 def save_model(parts: Parts) -> None:

@@ -330,7 +330,10 @@ class SqliteStore(FrontierStore):
             outcome = page.outcome
             self._table.relevance[lease.link] = page.relevance
             self._write_page(page)
-        if lease.link not in lease.chain:
+        if lease.link in lease.chain:
+            # It led to a link that another lease has, or had; so it was closed then.
+            outcome = Outcome.REDIRECT
+        else:
             self._close_link(lease.link, outcome, detail)
         self._write_words()
         self.commit()

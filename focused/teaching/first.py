@@ -12,13 +12,14 @@ from scrapy.settings import Settings
 from focused.critics.choose import choose_critic, critic_for
 from focused.defaults import read
 from focused.frontier.records import check_job
-from focused.frontier.resume import identity_of
+from focused.frontier.resume import begin_with, identity_of
 from focused.parts import make_prioritizer
+from focused.prioritizers.base import Prioritizer
 from focused.spiders.examples import Interrupted
 from focused.spiders.focused import FocusedSpider
 from focused.teaching.plan import CannotTeach, needs_teaching, plan_teaching
 from focused.teaching.teach import teach_topic
-from focused.topics.arguments import parse_arguments
+from focused.topics.arguments import Arguments, parse_arguments
 from focused.topics.problems import Problems, ProblemsError
 from focused.topics.settings import apply_settings, check_ours
 from focused.topics.topic import Topic, load_topic
@@ -61,12 +62,22 @@ def topic_to_teach(arguments: dict[str, Any], settings: Settings) -> Topic | Non
             own.set(name, value, "cmdline")
     if needs_teaching(topic, own):
         plan_teaching(topic, own)
-        make_prioritizer(topic, own, choose_critic(topic, read(own, "FOCUSED_CRITIC")).make())
+        _check_start(
+            make_prioritizer(topic, own, choose_critic(topic, read(own, "FOCUSED_CRITIC")).make()), own, parsed
+        )
         return topic
     critic = critic_for(topic, Path(read(own, "FOCUSED_MODELS")), read(own, "FOCUSED_CRITIC"))
     prioritizer = make_prioritizer(topic, own, critic)
+    _check_start(prioritizer, own, parsed)
     if own["JOBDIR"]:
         if Path(own["JOBDIR"]).is_file():
             raise ValueError(f"JOBDIR: {own['JOBDIR']!r} is a file; a job is a folder")
         check_job(Path(own["JOBDIR"]), identity_of(topic, prioritizer, critic))
     return None
+
+
+def _check_start(prioritizer: Prioritizer, settings: Settings, arguments: Arguments) -> None:
+    """Can the prioritizer begin with the apprentice that is named?"""
+    saved = arguments.apprentice or read(settings, "FOCUSED_APPRENTICE")
+    if saved:
+        begin_with(prioritizer, saved)

@@ -97,3 +97,10 @@ os.environ |= {{"http_proxy": "{proxy}", "SCRAPY_SETTINGS_MODULE": "focused.sett
 execute(["scrapy", "crawl", "focused", "-a", "topic=star galaxy telescope", "-a", "seeds=http://hub.example/",
          "-s", "JOBDIR={folder}/job", "-s", "FOCUSED_MODELS={folder}/models", "-s", "LOG_LEVEL=ERROR"])
 """
+
+
+def test_a_file_that_is_no_apprentice(tmp_path: Path):
+    (tmp_path / "notes.md").write_text("not arrays at all")
+    result = refused(tmp_path, {"topic": "chess", "seeds": "http://hub.example/", "apprentice": tmp_path / "notes.md"})
+    assert "is not a saved apprentice" in result.last_line
+    assert "Traceback" not in result.log

@@ -259,7 +259,7 @@ def test_a_redirect_to_a_page_fetched_before_teaches_its_verdict_and_ends_the_le
     assert not store.redirect(lease.token, "http://h/a", "h")
     assert store.was_redirected(lease.token)
     assert store.lessons_of(lease.token).relevance == pytest.approx([0.7])
-    store.acknowledge(lease.token, Outcome.OTHER)
+    assert store.acknowledge(lease.token, Outcome.OTHER) is Outcome.REDIRECT
     assert addresses(frontier.again()) == []
 
 
