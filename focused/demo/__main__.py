@@ -15,6 +15,8 @@ from focused.demo.webs import WEBS
 
 BASELINE, APPRENTICE = "breadth-first", "apprentice"
 
+_CAPTION = "{} pages of this web are targets, by its labels.\nCounted at the server, robots.txt left out."
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the demonstration; the exit code tells whether it showed what it should."""
@@ -45,7 +47,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _table(crawls: Sequence[Crawl]) -> Table:
-    table = Table(caption=f"{len(crawls[0].targets)} pages of this web are targets", caption_justify="left")
+    table = Table(caption=_CAPTION.format(len(crawls[0].targets)), caption_justify="left")
     table.add_column("prioritizer")
     for heading in ("pages", "requests", "targets found", "harvest"):
         table.add_column(heading, justify="right")
