@@ -114,9 +114,11 @@ def _plan(args: list[str], opts: argparse.Namespace) -> Plan:
 
 
 def _entrants(text: str) -> list[str]:
-    """Told of a misspelt name before anything is read, not when its crawl is due."""
+    """Told of a misspelt name or option before anything is read, not when its crawl is due."""
     from focused.lab.entrants import parse_entrant
     from focused.prioritizers import PRIORITIZERS
+    from focused.prioritizers.options import build
+    from focused.registry import find
     from focused.topics.checks import unknown_name
 
     texts = _words(text)
@@ -124,6 +126,8 @@ def _entrants(text: str) -> list[str]:
         wrong = "" if entrant.studies else unknown_name(entrant.name, PRIORITIZERS)
         if wrong:
             raise ValueError(f"--prioritizers: {wrong}")
+        options = entrant.table()
+        build(find("prioritizer", options.pop("name"), PRIORITIZERS), options)
     return texts
 
 
