@@ -39,7 +39,7 @@ DEFAULTS: dict[str, Any] = {
     "FOCUSED_POSTPONED_TIMES": 5,
     # What was learned is saved with the job after this many batches, and at the end.
     "FOCUSED_SAVE_EVERY": 20,
-    # Lessons are learned after this many pages.
+    # Lessons are learned after this many pages (or a hundredth of all pages so far, where that is more).
     "FOCUSED_TRAIN_EVERY": 10,
     # Pieces of evidence kept for one waiting link: the first, the best, a random rest.
     "FOCUSED_EVIDENCE_PIECES": 8,

@@ -13,19 +13,27 @@ from focused.pages.evidence import HEADER_SIZE, Evidence
 
 _CACHED = 256
 _AT_ONCE = 64
+# Bytes of evidence that are held in memory: some 5,000 pages' worth.
+_MOST_HELD = 48 * 2**20
 
 Piece = tuple[int, int]
 """A piece of evidence: its block and its row there. Blocks are numbered in the order in which they came."""
 
 
 class Blocks:
-    """Evidence by the page it stands on and by the link it is for. ``count`` = pieces kept."""
+    """Evidence by the page it stands on and by the link it is for. ``count`` = pieces kept.
+
+    While all evidence together is small it is also held in memory, several blocks in one batch: scoring everything
+    again then costs no reading and no decoding.
+    """
 
     def __init__(self, file: JobFile) -> None:
         self._file = file
         self._cache: OrderedDict[int, Evidence] = OrderedDict()
         self._next: int = file.row("SELECT coalesce(max(id), 0) + 1 FROM blocks")[0]
         self.count: int = file.row("SELECT count(*) FROM evidence")[0]
+        self._held = _Held()
+        self._fill()
 
     def add(self, source: int, evidence: Evidence) -> None:
         """Keep the evidence of a page's links."""
@@ -35,6 +43,7 @@ class Blocks:
         rows = list(zip(links, [number] * len(links), range(len(links)), strict=True))
         self._file.write_many("INSERT INTO evidence VALUES (?, ?, ?)", rows)
         self.count += len(rows)
+        self._held.add(number, evidence)
 
     def drop(self, source: int) -> list[int]:
         """Forget the evidence on a page; the links it was for."""
@@ -45,6 +54,7 @@ class Blocks:
         self._file.write_many("DELETE FROM evidence WHERE link = ? AND block = ?", [(link, row[0]) for link in links])
         self._file.write("DELETE FROM blocks WHERE id = ?", row)
         self._cache.pop(row[0])
+        self._held.forget(row[0])
         self.count -= len(links)
         return list(dict.fromkeys(links))
 
@@ -82,17 +92,37 @@ class Blocks:
             data=bytes(4),
         )
         self._cache.pop(block, None)
+        self._held.forget(block, row)
         self.count -= 1
 
-    def scan(self) -> Iterator[Evidence]:
-        """All evidence that was committed, in large batches; for a thread of its own."""
+    def held(self) -> list[Evidence] | None:
+        """All evidence, as far as it is in memory whole; else None. Take it before `scan` goes into its thread."""
+        return self._held.batches() if self._held.is_whole else None
+
+    def scan(self, held: list[Evidence] | None, wanted: NDArray[np.bool_]) -> Iterator[Evidence]:
+        """The evidence for the links that are wanted, in large batches; for a thread. Not held, it is read."""
+        if held is not None:
+            yield from (_only(batch, wanted) for batch in held)
+            return
+        for blocks in self._read_all():
+            yield Evidence.concat([_only(block, wanted) for _, block in blocks])
+
+    def _read_all(self) -> Iterator[list[tuple[int, Evidence]]]:
+        """All blocks that were committed, some at a time, over a connection of its own."""
         reader = self._file.reader()
         try:
-            rows = reader.execute("SELECT data FROM blocks ORDER BY id")
+            rows = reader.execute("SELECT id, data FROM blocks ORDER BY id")
             while blocks := rows.fetchmany(_AT_ONCE):
-                yield Evidence.concat([Evidence.from_bytes(data) for (data,) in blocks])
+                yield [(number, Evidence.from_bytes(data)) for number, data in blocks]
         finally:
             reader.close()
+
+    def _fill(self) -> None:
+        for blocks in self._read_all():
+            for number, block in blocks:
+                self._held.add(number, block)
+            if not self._held.is_whole:
+                return
 
     def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Links, and how many pieces are kept for each."""
@@ -110,3 +140,60 @@ class Blocks:
         else:
             self._cache.move_to_end(number)
         return block
+
+
+class _Held:
+    """All evidence in memory, until it is too much; from then on none. Rows that were let go of have link 0."""
+
+    def __init__(self) -> None:
+        self.is_whole = True
+        self._bytes = 0
+        self._batches: list[Evidence] = []
+        self._loose: list[Evidence] = []
+        # Where a block's links stand: the array, and the place of its first row there.
+        self._links: dict[int, tuple[NDArray[np.uint32], int, int]] = {}
+        self._loose_numbers: list[int] = []
+
+    def add(self, number: int, evidence: Evidence) -> None:
+        """Take in a block."""
+        if not self.is_whole:
+            return
+        self._bytes += evidence.ids.nbytes + evidence.dense.nbytes + 24 * len(evidence)
+        if self._bytes > _MOST_HELD:
+            self.__init__()  # type: ignore[misc]  # forget everything
+            self.is_whole = False
+            return
+        own = evidence.take(np.arange(len(evidence)))
+        self._links[number] = (own.link, 0, len(own))
+        self._loose.append(own)
+        self._loose_numbers.append(number)
+        if len(self._loose) >= _AT_ONCE:
+            self._join()
+
+    def _join(self) -> None:
+        """Make one batch of the blocks that came last."""
+        batch, at = Evidence.concat(self._loose), 0
+        for number, block in zip(self._loose_numbers, self._loose, strict=True):
+            self._links[number] = (batch.link, at, len(block))
+            at += len(block)
+        self._batches.append(batch)
+        self._loose, self._loose_numbers = [], []
+
+    def forget(self, number: int, row: int | None = None) -> None:
+        """Let go of a block, or of one row of it."""
+        if number in self._links:
+            links, at, length = self._links[number]
+            if row is None:
+                links[at : at + length] = 0
+            else:
+                links[at + row] = 0
+
+    def batches(self) -> list[Evidence]:
+        """Everything, in the order in which it came."""
+        return [*self._batches, *([Evidence.concat(self._loose)] if self._loose else [])]
+
+
+def _only(evidence: Evidence, wanted: NDArray[np.bool_]) -> Evidence:
+    """The rows for wanted links; all of them where that is nearly all, as leaving some out costs more."""
+    rows = np.flatnonzero(wanted[np.minimum(evidence.link, len(wanted) - 1)])
+    return evidence if 4 * len(rows) > 3 * len(evidence) else evidence.take(rows)

@@ -98,9 +98,10 @@ class Ranking:
     def rescore(self, size: int) -> Callable[[], Callable[[], None]]:
         """Score all that waits: the work for a thread, which gives the closing step. ``size`` = link numbers given."""
         snapshot, prioritizer, version = self._order.snapshot(), self._prioritizer, self._version
+        held = self._blocks.held()
 
         def work() -> Callable[[], None]:
-            table = self._score_all(prioritizer, size)
+            table = self._score_all(prioritizer, held, snapshot.waits, size)
             run = sort(snapshot, self._ranks(snapshot, table, prioritizer.combine))
             scored = snapshot.waits & (table.pieces[: len(snapshot.waits)] > 0)
 
@@ -144,10 +145,15 @@ class Ranking:
             # As if an average piece had gone; the next re-scoring knows better.
             self._table.total[link] *= self._most_pieces / (self._most_pieces + surplus)
 
-    def _score_all(self, prioritizer: Prioritizer, size: int) -> LinkTable:
+    def _score_all(
+        self, prioritizer: Prioritizer, held: list[Evidence] | None, waits: NDArray[np.bool_], size: int
+    ) -> LinkTable:
         table = LinkTable()
         table.grow(size)
-        for evidence in self._blocks.scan():
+        # Link 0 marks what was let go of; numbers given after the snapshot are not in it.
+        wanted = np.zeros(size + 1, np.bool_)
+        wanted[: len(waits)] = waits
+        for evidence in self._blocks.scan(held, wanted):
             scores = prioritizer.score(evidence)
             links = evidence.link.astype(np.int64)
             kept = (links > 0) & (links < size)

@@ -67,6 +67,7 @@ def _learn_again(parts: Parts, store: SqliteStore, started_from: str) -> None:
     elif started_from:
         begin_with(prioritizer, started_from)
     learned_up_to = saved[1] if saved else 0
+    parts.trainer.begin_at(learned_up_to)
     if prioritizer.learns and store.last_page > learned_up_to:
         prioritizer = parts.trainer.catch_up(prioritizer, store.lessons_since(learned_up_to))
     store.prioritizer = prioritizer

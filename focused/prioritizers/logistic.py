@@ -46,7 +46,8 @@ class LogisticLearner(Learner):
     size, ``replays`` how many lessons of the past are taken up again for each new one, ``memory`` how many are kept.
 
     Learned: ``weights`` (hashed features, then dense numbers, then the bias) and ``travel``, the summed squared
-    gradients; ``past`` holds the lessons kept, ``seen`` counts all there were.
+    gradients; ``seen`` counts all lessons there were. The rows ``kept`` of ``past`` are the lessons kept: rows that are
+    not are cut out only now and then, for that costs more than the learning.
     """
 
     def __init__(
@@ -67,6 +68,7 @@ class LogisticLearner(Learner):
         self.weights[2**bits :] = list(prior.values())
         self.travel = self._first_travel()
         self.past: Lessons | None = None
+        self.kept = np.zeros(0, np.int64)
         self.seen = 0
 
     def _first_travel(self) -> NDArray[np.float32]:
@@ -86,7 +88,7 @@ class LogisticLearner(Learner):
         rng = np.random.default_rng((self.seed, self.seen))
         new = copy(self)
         new._descend(self._with_replays(lessons, rng))
-        new.past = self._kept(lessons, rng)
+        new._keep(lessons, rng)
         new.seen = self.seen + len(lessons)
         return new
 
@@ -98,20 +100,25 @@ class LogisticLearner(Learner):
             for begin in range(0, len(order), _STUDY_BATCH):
                 new._descend(lessons.take(order[begin : begin + _STUDY_BATCH]))
                 new.seen += _STUDY_BATCH
-        new.past = self._kept(lessons, rng)
+        new._keep(lessons, rng)
         return new
 
     def _with_replays(self, lessons: Lessons, rng: np.random.Generator) -> Lessons:
         if self.past is None:
             return lessons
-        count = min(len(self.past), round(self.replays * len(lessons)))
-        return Lessons.concat([lessons, self.past.take(rng.choice(len(self.past), count, replace=False))])
+        count = min(len(self.kept), round(self.replays * len(lessons)))
+        chosen = rng.choice(len(self.kept), count, replace=False)
+        return Lessons.concat([lessons, self.past.take(self.kept[chosen])])
 
-    def _kept(self, lessons: Lessons, rng: np.random.Generator) -> Lessons:
-        everything = lessons if self.past is None else Lessons.concat([self.past, lessons])
-        if len(everything) <= self.memory:
-            return everything
-        return everything.take(np.sort(rng.choice(len(everything), self.memory, replace=False)))
+    def _keep(self, lessons: Lessons, rng: np.random.Generator) -> None:
+        """Keep new lessons, too; where that makes too many, each has the same chance to stay."""
+        first = len(self.past) if self.past else 0
+        self.past = lessons if self.past is None else Lessons.concat([self.past, lessons])
+        self.kept = np.append(self.kept, first + np.arange(len(lessons)))
+        if len(self.kept) > self.memory:
+            self.kept = self.kept[np.sort(rng.choice(len(self.kept), self.memory, replace=False))]
+        if len(self.past) > 2 * self.memory:
+            self.past, self.kept = self.past.take(self.kept), np.arange(len(self.kept))
 
     def _descend(self, lessons: Lessons) -> None:
         """One pass over the lessons. Replaces the arrays, for older snapshots hold on to theirs."""
@@ -166,7 +173,7 @@ class LogisticLearner(Learner):
 
     def state(self) -> State:
         touched = np.flatnonzero(self.travel != self._first_travel())
-        past = {} if self.past is None else _lessons_to_arrays(self.past)
+        past = {} if self.past is None else _lessons_to_arrays(self.past.take(self.kept))
         learned = {"weights": self.weights[touched], "travel": self.travel[touched], "seen": np.array(self.seen)}
         return {"touched": touched.astype(np.uint32), **learned, **past}
 
@@ -177,6 +184,7 @@ class LogisticLearner(Learner):
         self.weights[touched], self.travel[touched] = state["weights"], state["travel"]
         self.seen = int(state["seen"])
         self.past = _arrays_to_lessons(state) if "past_evidence" in state else None
+        self.kept = np.arange(len(self.past) if self.past else 0)
 
 
 _COLUMNS = ("relevance", "source_relevance", "weight", "alive")

@@ -6,12 +6,15 @@ from collections.abc import Iterable
 
 from focused.prioritizers.base import Lessons, Prioritizer
 
+_SHARE = 100
+
 
 class Trainer:
     """Holds lessons until ``every`` pages have brought some; then they are learned together.
 
-    Batches are counted in pages, so that a crawl that was cut short and learns its lessons again from the records
-    learns them in the same batches.
+    Beyond a hundred batches of pages a batch is a hundredth of all pages so far: what the last ten pages teach changes
+    less and less, and learning and re-scoring must not cost more than the pages. Batches are counted in pages, so that
+    a crawl that was cut short and learns its lessons again from the records learns them in the same batches.
     """
 
     def __init__(self, every: int) -> None:
@@ -19,8 +22,13 @@ class Trainer:
             raise ValueError(f"train every {every!r} pages: give a number above 0")
         self.every = every
         self.learned = 0
+        self.pages_waiting = 0
         self._waiting: list[Lessons] = []
         self._pages = 0
+
+    def begin_at(self, pages: int) -> None:
+        """The lessons of so many pages have been learned before."""
+        self._pages = pages
 
     def add(self, lessons: Lessons | None) -> None:
         """Keep the lessons for the next batch."""
@@ -30,12 +38,11 @@ class Trainer:
     def page_done(self) -> bool:
         """Count a page; True when a batch is due."""
         self._pages += 1
-        return self._pages % self.every == 0 and bool(self._waiting)
-
-    @property
-    def pages_waiting(self) -> int:
-        """Pages counted since the last batch was due."""
-        return self._pages % self.every
+        self.pages_waiting += 1
+        if self.pages_waiting < max(self.every, self._pages // _SHARE):
+            return False
+        self.pages_waiting = 0
+        return bool(self._waiting)
 
     def take_batch(self) -> Lessons | None:
         """The lessons that wait, as one batch."""

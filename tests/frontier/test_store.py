@@ -156,6 +156,26 @@ def test_a_link_with_an_outdated_score_is_scored_when_it_is_taken(make):
     assert frontier.store.lease(0, always).score == pytest.approx(0.03)
 
 
+def test_rescoring_is_the_same_whether_evidence_is_held_in_memory_or_read(tmp_path, monkeypatch):
+    def ranks(folder):
+        folder.mkdir()
+        frontier = Frontier(folder, False)
+        frontier.store.add(NewLink("http://seed/", "seed", base=SEED_RANK))
+        frontier.page("http://seed/", 0.5, [(f"http://h/{n}", 0.99 - n / 1000) for n in range(50)])
+        for n in range(12):
+            frontier.page(f"http://h/{n}", 0.5, [(f"http://h/{m}", (n * m % 7) / 10) for m in range(12, 50)])
+        frontier.store.prioritizer = Plain(2.5, combine="mean")
+        frontier.store.rescore()()()
+        order = addresses(frontier.store)
+        frontier.store.close()
+        return order
+
+    held = ranks(tmp_path / "held")
+    monkeypatch.setattr("focused.frontier.blocks._MOST_HELD", 1_000)
+    assert ranks(tmp_path / "read") == held
+    assert len(held) == 38
+
+
 def test_evidence_that_comes_while_a_rescoring_runs_is_kept(make):
     frontier = make()
     frontier.page("http://seed/", 0.5, [("http://h/next", 0.99), ("http://h/a", 0.2), ("http://h/b", 0.5)])
