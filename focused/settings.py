@@ -21,7 +21,7 @@ CONCURRENT_REQUESTS = 16
 CONCURRENT_REQUESTS_PER_DOMAIN = 1
 DOWNLOAD_TIMEOUT = 30
 # Scrapy starts this many tasks per page; a page gives one item.
-CONCURRENT_ITEMS = 4
+CONCURRENT_ITEMS = 1
 RETRY_TIMES = 2
 # 429 and 503 are left to BackoffMiddleware, which waits as long as the host asks.
 RETRY_HTTP_CODES = [500, 502, 504, 522, 524, 408]

@@ -53,7 +53,7 @@ class Blocks:
         links = [link for link in self._get(row[0]).link.tolist() if link]
         self._file.write_many("DELETE FROM evidence WHERE link = ? AND block = ?", [(link, row[0]) for link in links])
         self._file.write("DELETE FROM blocks WHERE id = ?", row)
-        self._cache.pop(row[0])
+        self._cache.pop(row[0], None)
         self._held.forget(row[0])
         self.count -= len(links)
         return list(dict.fromkeys(links))
@@ -95,6 +95,11 @@ class Blocks:
         self._held.forget(block, row)
         self.count -= 1
 
+    @property
+    def is_held(self) -> bool:
+        """Is all evidence in memory?"""
+        return self._held.is_whole
+
     def held(self) -> list[Evidence] | None:
         """All evidence, as far as it is in memory whole; else None. Take it before `scan` goes into its thread."""
         return self._held.batches() if self._held.is_whole else None
@@ -131,14 +136,12 @@ class Blocks:
         return table[:, 0], table[:, 1]
 
     def _get(self, number: int) -> Evidence:
-        block = self._cache.get(number)
+        block = self._held.get(number) or self._cache.get(number)
         if block is None:
             (data,) = self._file.row("SELECT data FROM blocks WHERE id = ?", (number,))
             block = self._cache[number] = Evidence.from_bytes(data)
             if len(self._cache) > _CACHED:
                 self._cache.popitem(last=False)
-        else:
-            self._cache.move_to_end(number)
         return block
 
 
@@ -150,8 +153,8 @@ class _Held:
         self._bytes = 0
         self._batches: list[Evidence] = []
         self._loose: list[Evidence] = []
-        # Where a block's links stand: the array, and the place of its first row there.
-        self._links: dict[int, tuple[NDArray[np.uint32], int, int]] = {}
+        # Where a block stands: in which batch, from which row on, and how many rows.
+        self._places: dict[int, tuple[Evidence, int, int]] = {}
         self._loose_numbers: list[int] = []
 
     def add(self, number: int, evidence: Evidence) -> None:
@@ -164,7 +167,7 @@ class _Held:
             self.is_whole = False
             return
         own = evidence.take(np.arange(len(evidence)))
-        self._links[number] = (own.link, 0, len(own))
+        self._places[number] = (own, 0, len(own))
         self._loose.append(own)
         self._loose_numbers.append(number)
         if len(self._loose) >= _AT_ONCE:
@@ -174,19 +177,28 @@ class _Held:
         """Make one batch of the blocks that came last."""
         batch, at = Evidence.concat(self._loose), 0
         for number, block in zip(self._loose_numbers, self._loose, strict=True):
-            self._links[number] = (batch.link, at, len(block))
+            self._places[number] = (batch, at, len(block))
             at += len(block)
         self._batches.append(batch)
         self._loose, self._loose_numbers = [], []
 
     def forget(self, number: int, row: int | None = None) -> None:
         """Let go of a block, or of one row of it."""
-        if number in self._links:
-            links, at, length = self._links[number]
+        if number in self._places:
+            batch, at, length = self._places[number]
             if row is None:
-                links[at : at + length] = 0
+                batch.link[at : at + length] = 0
             else:
-                links[at + row] = 0
+                batch.link[at + row] = 0
+
+    def get(self, number: int) -> Evidence | None:
+        """A block, as a view; None if it is not held."""
+        if number not in self._places:
+            return None
+        batch, at, length = self._places[number]
+        rows = slice(at, at + length)
+        keys = (batch.leaf[rows], batch.link[rows], batch.source[rows], batch.host[rows])
+        return Evidence(batch.starts[at : at + length + 1], batch.ids, batch.dense[rows], *keys)
 
     def batches(self) -> list[Evidence]:
         """Everything, in the order in which it came."""

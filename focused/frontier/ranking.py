@@ -33,6 +33,7 @@ class Ranking:
         self._version = 1
         self._most_pieces = most_pieces
         self._random = Random(seed)
+        self._rescoring = False
         self.bases: dict[int, float] = {}
 
     @property
@@ -80,8 +81,9 @@ class Ranking:
         self._wait_all(np.unique(links[table.state[links] == State.WAITING]))
 
     def is_outdated(self, link: int) -> bool:
-        """Was the score of a link made by an earlier snapshot?"""
-        return bool(self._table.pieces[link]) and self._table.version[link] != self._version
+        """Was the score of a link made by an earlier snapshot, and is not being made anew with all others?"""
+        old = self._table.version[link] != self._version and not self._rescoring
+        return bool(old and self._table.pieces[link])
 
     def score_again(self, link: int) -> None:
         """Score one link by the snapshot of now."""
@@ -99,6 +101,7 @@ class Ranking:
         """Score all that waits: the work for a thread, which gives the closing step. ``size`` = link numbers given."""
         snapshot, prioritizer, version = self._order.snapshot(), self._prioritizer, self._version
         held = self._blocks.held()
+        self._rescoring = True
 
         def work() -> Callable[[], None]:
             table = self._score_all(prioritizer, held, snapshot.waits, size)
@@ -106,6 +109,7 @@ class Ranking:
             scored = snapshot.waits & (table.pieces[: len(snapshot.waits)] > 0)
 
             def finish() -> None:
+                self._rescoring = False
                 scored[[link for link in self._order.adopt(run) if link < len(scored)]] = False
                 np.copyto(self._table.total[: len(scored)], table.total[: len(scored)], where=scored)
                 np.copyto(self._table.version[: len(scored)], np.uint32(version), where=scored)

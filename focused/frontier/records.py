@@ -141,7 +141,7 @@ def read_items(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
 def save_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Arrays as bytes; without objects, so that reading them back cannot run code."""
     buffer = BytesIO()
-    np.savez_compressed(buffer, **arrays)  # type: ignore[arg-type]  # the stubs take the keywords for allow_pickle
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # the stubs take the keywords for allow_pickle
     return buffer.getvalue()
 
 

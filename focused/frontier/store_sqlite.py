@@ -103,6 +103,11 @@ class SqliteStore(FrontierStore):
         return self._blocks.count
 
     @property
+    def rescoring_is_cheap(self) -> bool:
+        """Is all evidence in memory, so that scoring everything again needs no reading?"""
+        return self._blocks.is_held
+
+    @property
     def hosts(self) -> int:
         """How many hosts the links are of."""
         return self._links.hosts

@@ -25,7 +25,7 @@ class CriticPipeline:
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
-    async def process_item(self, item: Any) -> Any:
+    def process_item(self, item: Any) -> Any:
         """Fill in what is known of the page now."""
         if not isinstance(item, PageItem):
             return item
@@ -42,9 +42,7 @@ class CriticPipeline:
             best_class=verdict.best_class,
         )
         self._record(item, record)
-        await self.crawler.signals.send_catch_log_async(
-            signals.page_judged, item=item, record=record, spider=self.crawler.spider
-        )
+        self.crawler.signals.send_catch_log(signals.page_judged, item=item, record=record, spider=self.crawler.spider)
         return item
 
     def _record(self, item: PageItem, record: PageRecord) -> None:

@@ -23,9 +23,6 @@ from focused.parts import parts_of
 
 logger = logging.getLogger(__name__)
 
-# A frontier with less evidence than this is scored again after every batch, whatever the budget.
-_SMALL = 20_000
-
 
 class TrainingPipeline:
     """Triggers retraining and re-scoring. Duplicates are dropped behind it: they have taught what they can."""
@@ -86,7 +83,7 @@ class TrainingPipeline:
         """Score everything that waits, while that is cheap or paid for; else links are scored as they are taken."""
         store = self.parts.store
         assert store is not None
-        if store.rows > max(_SMALL, self._credit):
+        if not store.rescoring_is_cheap and store.rows > self._credit:
             self.crawler.stats.inc_value("focused/rescore/put_off")
             return
         self._credit = max(0, self._credit - store.rows)
