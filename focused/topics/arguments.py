@@ -103,10 +103,15 @@ def _one_of(known: Mapping[str, str]) -> _Reader:
 
 
 def _file(name: str, value: Any, problems: Problems) -> str:
-    path = Path(str(value)).expanduser()
-    if not path.is_file():
+    try:
+        path = Path(str(value)).expanduser().resolve(strict=True)
+        there = path.is_file()
+    except (OSError, RuntimeError, ValueError):  # no such file, no such user, a character that no name can have
+        there = False
+    if not there:
         problems.add(name, f"there is no file {str(value)!r}")
-    return str(path.resolve())
+        return str(value)
+    return str(path)
 
 
 def _number(kind: Any) -> _Reader:

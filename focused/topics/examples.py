@@ -7,6 +7,7 @@ tab ends a column, a line ends a row.
 
 from __future__ import annotations
 
+import os.path
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -156,8 +157,8 @@ class _Table:
         if self.reference.startswith(library.SHIPPED):
             self._note(example.line, "a shipped topic brings its examples as url or text, not as file")
             return None
-        path = Path(self.reference).parent / Path(name).expanduser()
-        if not path.is_file():
+        path = Path(self.reference).parent / os.path.expanduser(name)
+        if not os.path.isfile(path):  # which is False, too, for what can be no file's name
             self._note(example.line, f"there is no file {name!r} beside the table")
             return None
         return msgspec.structs.replace(example, file=str(path.resolve()))

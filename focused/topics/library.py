@@ -25,7 +25,10 @@ def exists(reference: str) -> bool:
 
 def read_bytes(reference: str) -> bytes:
     """The content of a file, shipped or anywhere else; OSError if it cannot be read."""
-    return _locate(reference).read_bytes()
+    try:
+        return _locate(reference).read_bytes()
+    except ValueError as error:
+        raise FileNotFoundError(f"{reference!r} can be no file's name ({error})") from error
 
 
 def _locate(reference: str) -> Traversable:

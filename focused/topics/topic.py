@@ -88,7 +88,7 @@ def _source(spec: str, seeds: Sequence[str], folder: Path) -> _Source:
         if spec in library.shipped_topics():
             reference = f"{library.SHIPPED}{spec}.toml"
             return _Source(reference, read_toml(reference, reference))
-        path = folder / Path(spec).expanduser()
+        path = folder / os.path.expanduser(spec)  # Path's own raises where there is no such user
         if _is_path(spec, path, bool(seeds)):
             return _Source(spec, read_toml(str(path), spec), path.resolve().parent, path.resolve())
     except UnreadableToml as error:
@@ -122,7 +122,7 @@ def _examples(name: str, source: _Source, problems: Problems) -> str:
         return ""
     reference = f"{library.SHIPPED}{name}"
     if source.folder is not None:
-        reference = str(source.folder / Path(name).expanduser())
+        reference = str(source.folder / os.path.expanduser(name))
     try:
         library.read_bytes(reference)
     except FileNotFoundError:
