@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 
@@ -165,6 +166,7 @@ class _Held:
         if self._bytes > _MOST_HELD:
             self.__init__()  # type: ignore[misc]  # forget everything
             self.is_whole = False
+            _give_memory_back()
             return
         own = evidence.take(np.arange(len(evidence)))
         self._places[number] = (own, 0, len(own))
@@ -209,3 +211,10 @@ def _only(evidence: Evidence, wanted: NDArray[np.bool_]) -> Evidence:
     """The rows for wanted links; all of them where that is nearly all, as leaving some out costs more."""
     rows = np.flatnonzero(wanted[np.minimum(evidence.link, len(wanted) - 1)])
     return evidence if 4 * len(rows) > 3 * len(evidence) else evidence.take(rows)
+
+
+def _give_memory_back() -> None:
+    """Have the C library return freed memory to the system; where it cannot, it is used again later."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)

@@ -68,7 +68,7 @@ def connect(path: str | Path) -> sqlite3.Connection:
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
-        connection.execute("PRAGMA cache_size = -16384")
+        connection.execute("PRAGMA cache_size = -12288")
     except sqlite3.DatabaseError:
         connection.close()
         raise
