@@ -46,7 +46,8 @@ DEFAULTS: dict[str, Any] = {
     # Links to pages fetched before give lessons at once, too (the paper takes only links seen before their page),
     # but at most this many for one of those pages. 0 = as in the paper.
     "FOCUSED_LATE_LESSONS": 0,
-    # Pieces of evidence that may be scored again per fetched page, on average; small frontiers are always redone.
+    # Pieces of evidence that may be scored again per fetched page, on average; while all of it is held in memory (some
+    # 5,000 pages' worth) everything is always redone.
     "FOCUSED_RESCORE_PER_PAGE": 3_000,
     # A link below this share of the best score that waits for its host is left for now. 0 = any host that is free gets
     # its best link fetched, however poor: the most pages an hour. Towards 1: fewer pages an hour, a better harvest.

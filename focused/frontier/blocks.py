@@ -164,8 +164,9 @@ class _Held:
             return
         self._bytes += evidence.ids.nbytes + evidence.dense.nbytes + 24 * len(evidence)
         if self._bytes > _MOST_HELD:
-            self.__init__()  # type: ignore[misc]  # forget everything
             self.is_whole = False
+            for held in (self._batches, self._loose, self._loose_numbers, self._places):
+                held.clear()
             _give_memory_back()
             return
         own = evidence.take(np.arange(len(evidence)))
