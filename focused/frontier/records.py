@@ -12,12 +12,8 @@ import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from io import BytesIO
 from pathlib import Path
 from typing import IO, Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from focused.frontier.store import JobRefused
 
@@ -136,19 +132,6 @@ def read_items(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
     """The items of a job, in the order of fetching."""
     for (item,) in connection.execute("SELECT item FROM pages WHERE outcome = 1 ORDER BY seq"):
         yield json.loads(item)
-
-
-def save_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Arrays as bytes; without objects, so that reading them back cannot run code."""
-    buffer = BytesIO()
-    np.savez(buffer, **arrays)  # type: ignore[arg-type]  # the stubs take the keywords for allow_pickle
-    return buffer.getvalue()
-
-
-def load_arrays(data: bytes) -> dict[str, NDArray[Any]]:
-    """What `save_arrays` wrote."""
-    with np.load(BytesIO(data), allow_pickle=False) as archive:
-        return {name: archive[name] for name in archive.files}
 
 
 def in_chunks(values: Sequence[int], size: int = 500) -> Iterable[Sequence[int]]:

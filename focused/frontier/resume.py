@@ -10,9 +10,9 @@ from zipfile import BadZipFile
 
 from scrapy.settings import BaseSettings
 
+from focused.arrays import load_arrays
 from focused.critics.base import Critic
 from focused.defaults import read
-from focused.frontier.records import load_arrays
 from focused.frontier.starts import note_start
 from focused.frontier.store import JobRefused
 from focused.frontier.store_sqlite import SqliteStore

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.arrays import load_arrays, save_arrays
 from focused.frontier.blocks import Blocks
 from focused.frontier.job_file import JobFile
 from focused.frontier.links import Links
 from focused.frontier.order import Gate, Order
 from focused.frontier.ranking import Ranking
-from focused.frontier.records import load_arrays, save_arrays
 from focused.frontier.store import (
     SEED_RANK,
     FrontierStore,

@@ -24,8 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.lab.graph import Graph, Rows
 from focused.lab.measure import Trace
+from focused.replay.graph import Graph, Rows
 
 Keys = NDArray[np.float64]
 

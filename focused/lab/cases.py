@@ -18,9 +18,9 @@ from focused.critics.base import Critic, in_focus
 from focused.critics.choose import choose_critic
 from focused.critics.models import Card, save_critic
 from focused.lab.bounds import Ground
-from focused.lab.graph import Graph, read_page
 from focused.lab.topics import LabTopic, read_examples, with_label
 from focused.pages.page import Page
+from focused.replay.graph import Graph, read_page
 from focused.replay.log import FetchLog
 from focused.replay.web import Web
 from focused.topics.identity import fingerprint, slug

@@ -24,12 +24,12 @@ from focused.frontier.records import read_records
 from focused.lab.bounds import row, walk
 from focused.lab.cases import Case, Preparer, draw_starts, judge_all
 from focused.lab.entrants import Entrant, parse_entrant
-from focused.lab.graph import Graph, read_graph
 from focused.lab.jobs import FETCHES, JOB, STATS, Job, run_fast, run_real
 from focused.lab.measure import Figures, measure, read_trace, share_of
 from focused.lab.plan import Plan, Results, Run
 from focused.lab.topics import LabTopic, read_examples, read_labels, read_topics
 from focused.prioritizers.observed import BestFirstObserved
+from focused.replay.graph import Graph, read_graph
 from focused.replay.log import FetchLog, read_log
 from focused.replay.web import Web
 from focused.teaching.apprentice import NothingLearned, trained_apprentice

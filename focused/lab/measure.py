@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.lab.graph import Rows
+from focused.replay.graph import Rows
 from focused.replay.log import Fetch
 from focused.replay.web import Web
 

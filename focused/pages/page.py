@@ -64,6 +64,7 @@ class Page:
     """A page *u*: its leaves from left to right, the ids of their words, and its links.
 
     Words of leaf *i* are ``ids[starts[i]:starts[i + 1]]``. ``verdict`` is filled in by whoever judges it first.
+    ``tags`` are its start tags in order, ``tag_leaves`` the number of leaves before each.
     """
 
     url: str
@@ -74,6 +75,8 @@ class Page:
     links: Links
     left_out: dict[str, int] = field(default_factory=dict)
     verdict: Verdict | None = None
+    tags: list[str] = field(default_factory=list)
+    tag_leaves: list[int] = field(default_factory=list)
 
     @property
     def text(self) -> str:
@@ -118,6 +121,8 @@ def parse_page(root: Any, url: str, limits: PageLimits = PageLimits()) -> Page:
         starts=starts,
         links=walk.resolved_links(url),
         left_out=walk.left_out,
+        tags=walk.tags,
+        tag_leaves=walk.tag_leaves,
     )
 
 
@@ -146,6 +151,8 @@ class _Walk:
     def __init__(self, limits: PageLimits) -> None:
         self.limits = limits
         self.leaves: list[str] = []
+        self.tags: list[str] = []
+        self.tag_leaves: list[int] = []
         self.title = ""
         self.base = ""
         self.left_out: dict[str, int] = {}
@@ -155,6 +162,7 @@ class _Walk:
 
     def run(self, root: Any) -> None:  # noqa: PLR0912  # the hot loop of the crawler: calls would double its cost
         leaves = self.leaves
+        add_tag, add_tag_leaf = self.tags.append, self.tag_leaves.append
         open_links: list[tuple[Any, int]] = []
         stack: list[tuple[Any, Any]] = []
         most_leaves = self.limits.leaves
@@ -182,6 +190,8 @@ class _Walk:
                 if tail and not tail.isspace() and parent is not None:
                     leaves.append(tail)
                 continue
+            add_tag(tag)
+            add_tag_leaf(len(leaves))
             link = self._open_link(tag, element, len(leaves))
             if link is not None:
                 open_links.append((element, link))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.frontier.records import load_arrays
+from focused.arrays import load_arrays
 from focused.frontier.starts import read_about
 from focused.frontier.store import JobRefused
 from focused.pages.evidence import Evidence, mix

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sqlite3
 
+from focused.arrays import save_arrays
 from focused.frontier.lessons import read_lessons
-from focused.frontier.records import save_arrays
 from focused.frontier.starts import read_about
 from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.apprentice import Apprentice

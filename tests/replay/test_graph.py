@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from focused.lab import graph as graph_module
-from focused.lab.graph import Graph, build_graph, host_and_port, read_graph
+from focused.replay import graph as graph_module
+from focused.replay.graph import Graph, build_graph, host_and_port, read_graph
 from focused.replay.web import Web
 from focused.warc.reader import Recorded
 

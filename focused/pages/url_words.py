@@ -1,0 +1,43 @@
+"""Words of an address: what its path, its query and its ending say of the page behind it.
+
+``http://www-2.cs.example/~svc/papers/view-publications-ckl2004.html`` gives ``~svc``, ``~``, ``papers``, ``view``,
+``publications``, ``ckl2004`` and ``html``: the tokens of section 5.3.2 of Sajjanhar's thesis (2008). A tilde is a word
+of its own because it tells a person's pages from a department's; so are the digits, which number them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from urllib.parse import unquote
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.pages.evidence import mix
+from focused.pages.tokens import LEXICON, Ids
+
+# An offset that no window uses: the same word in an address and in a text are two features.
+_OFFSET = 40
+_MOST = 30
+_WORD = re.compile(r"~?[^\W_]{1,40}")
+
+
+def url_words(url: str) -> list[str]:
+    """The words of the relative part of an address, in order; ``~`` stands behind each word that begins with it."""
+    relative = unquote(url.partition("//")[2].partition("/")[2], errors="replace").lower()
+    found: list[str] = []
+    for word in _WORD.findall(relative)[:_MOST]:
+        found.append(word)
+        if word[0] == "~":
+            found.append("~")
+    return found
+
+
+def url_features(urls: Sequence[str]) -> tuple[NDArray[np.int64], Ids]:
+    """Features of many addresses: where each one's ids start, and the ids of its words."""
+    found = [list(dict.fromkeys(url_words(url))) for url in urls]
+    starts = np.zeros(len(urls) + 1, np.int64)
+    np.cumsum([len(words) for words in found], out=starts[1:])
+    ids = np.fromiter((LEXICON[word] for words in found for word in words), np.uint32, int(starts[-1]))
+    return starts, mix(ids, _OFFSET)
