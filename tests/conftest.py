@@ -1,11 +1,29 @@
 """What all tests share."""
 
+from __future__ import annotations
+
 import os
 
+import pytest
 from hypothesis import settings
+from small_web import SmallWeb
 
 # Where a green run lets a change in, the same change must not fail by the luck of the draw; everywhere else new
 # examples are tried at every run.
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
+
+
+@pytest.fixture(scope="session")
+def small_web(tmp_path_factory: pytest.TempPathFactory) -> SmallWeb:
+    """A small recorded web, made once."""
+    return SmallWeb(tmp_path_factory.mktemp("small"))
+
+
+@pytest.fixture(autouse=True, scope="session")
+def own_cache(tmp_path_factory: pytest.TempPathFactory):
+    """A cache of its own for graphs."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield

@@ -20,6 +20,9 @@ from focused.pages.tokens import LEXICON, Ids
 _HEADER = struct.Struct("<III")
 HEADER_SIZE = _HEADER.size
 MAX_OFFSET = 31
+NAMED, ADDRESS, ANCHOR, NEAR, ON_PAGE = range(MAX_OFFSET + 1, MAX_OFFSET + 6)
+CHANNELS = {NAMED: "", ADDRESS: "in the address", ANCHOR: "in the anchor", NEAR: "near it", ON_PAGE: "on the page"}
+"""Features that are no words at an offset: the number that is mixed in instead, and how they are told."""
 
 
 @dataclass(slots=True)
@@ -108,7 +111,7 @@ class Evidence:
 
 
 def mix(tokens: Ids, offsets: NDArray[np.int64] | int) -> Ids:
-    """Ids of ⟨token, offset⟩ pairs. Offsets outside ±31 are free for other kinds of features."""
+    """Ids of ⟨token, offset⟩ pairs, or of tokens of one of the `CHANNELS`."""
     with np.errstate(over="ignore"):
         salt = (np.asarray(offsets, np.int64) + MAX_OFFSET + 1).astype(np.uint32) * np.uint32(0x9E3779B1)
         mixed = (tokens ^ salt) * np.uint32(0x85EBCA6B)
@@ -120,7 +123,7 @@ def mix(tokens: Ids, offsets: NDArray[np.int64] | int) -> Ids:
 def names_to_ids(names: Iterable[str]) -> Ids:
     """The ids of features that are names rather than words at an offset, such as ``class:Science.Biology``."""
     # Through the lexicon, so that the job's records can tell the name of a feature.
-    return mix(np.array([LEXICON[name] for name in names], np.uint32), MAX_OFFSET + 1)
+    return mix(np.array([LEXICON[name] for name in names], np.uint32), NAMED)
 
 
 def window(

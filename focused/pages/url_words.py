@@ -2,7 +2,7 @@
 
 ``http://www-2.cs.example/~svc/papers/view-publications-ckl2004.html`` gives ``~svc``, ``~``, ``papers``, ``view``,
 ``publications``, ``ckl2004`` and ``html``: the tokens of section 5.3.2 of Sajjanhar's thesis (2008). A tilde is a word
-of its own because it tells a person's pages from a department's; so are the digits, which number them.
+of its own because it tells a person's pages from a department's.
 """
 
 from __future__ import annotations
@@ -14,11 +14,9 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.pages.evidence import mix
+from focused.pages.evidence import ADDRESS, mix
 from focused.pages.tokens import LEXICON, Ids
 
-# An offset that no window uses: the same word in an address and in a text are two features.
-_OFFSET = 40
 _MOST = 30
 _WORD = re.compile(r"~?[^\W_]{1,40}")
 
@@ -40,4 +38,4 @@ def url_features(urls: Sequence[str]) -> tuple[NDArray[np.int64], Ids]:
     starts = np.zeros(len(urls) + 1, np.int64)
     np.cumsum([len(words) for words in found], out=starts[1:])
     ids = np.fromiter((LEXICON[word] for words in found for word in words), np.uint32, int(starts[-1]))
-    return starts, mix(ids, _OFFSET)
+    return starts, mix(ids, ADDRESS)

@@ -10,7 +10,7 @@ from typing import Any
 
 from focused.frontier.lessons import EvidenceReader, leading_to
 from focused.frontier.store import SEED_RANK, JobRefused, Outcome, State
-from focused.pages.evidence import MAX_OFFSET, Evidence
+from focused.pages.evidence import CHANNELS, MAX_OFFSET, Evidence
 from focused.pages.page import join, url_to_key
 from focused.prioritizers.base import Contribution
 from focused.report.learned import Model, read_model
@@ -159,7 +159,7 @@ class _Story:
         around = ", with what stood around, by offset from the link" if len(evidence.ids) else ""
         yield f"{n} link{'' if n == 1 else 's'} to it known{around}:"
         d_max = getattr(self._model.prioritizer, "d_max", 5) if self._model else 5
-        offsets = [*range(-d_max, d_max + 1), MAX_OFFSET + 1]
+        offsets = [*range(-d_max, d_max + 1), *CHANNELS]
         shown = evidence.take(range(min(n, self._most)))
         traced = WordTable.read(self._connection).trace(shown.ids, offsets)
         for i in range(len(shown)):
@@ -248,7 +248,8 @@ def _name(feature: int | str, names: dict[int, Feature]) -> str:
     if known is None:
         return "a feature without a name"
     word = short(known.word, 40)
-    return word if known.offset > MAX_OFFSET else f"{word} ({signed(known.offset)})"
+    where = CHANNELS.get(known.offset, f"({signed(known.offset)})")
+    return f"{word} {where}".rstrip()
 
 
 def _weight(weight: float) -> str:
