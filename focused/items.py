@@ -15,6 +15,8 @@ _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ufffe\uffff]")
 class PageItem(Item):
     """A fetched page and the critic's verdict. ``class`` is a field, too; Python's keyword keeps it out of the body.
 
+    ``label`` is where on a path the page stands, where a prioritizer tells that.
+
     ``page`` and ``token`` travel with the item through the pipelines and are not exported.
     """
 
@@ -26,6 +28,7 @@ class PageItem(Item):
     order = Field()
     score = Field()
     time = Field()
+    label = Field()
 
     _page: Page
     _token: int

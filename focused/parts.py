@@ -16,17 +16,19 @@ from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
 from focused.critics.base import Critic, Verdict
-from focused.critics.choose import critic_for
+from focused.critics.choose import critic_for, topic_reference
 from focused.defaults import read
 from focused.frontier.store_sqlite import SqliteStore
 from focused.pages.page import Page, PageLimits
 from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.base import Prioritizer
 from focused.prioritizers.options import build
+from focused.prioritizers.taught import load_taught
 from focused.prioritizers.trainer import Trainer
 from focused.registry import find
 from focused.responses import limits_of
 from focused.safety.scope import Scope
+from focused.topics.identity import slug
 from focused.topics.topic import Topic, load_topic
 
 _OF: WeakKeyDictionary[Crawler, Parts] = WeakKeyDictionary()
@@ -93,9 +95,11 @@ def _make(crawler: Crawler) -> Parts:
 
 
 def make_prioritizer(topic: Topic, settings: BaseSettings, critic: Critic) -> Prioritizer:
-    """The prioritizer that the settings or the topic name, with the topic's options."""
+    """The prioritizer that the settings or the topic name, with the topic's options and what it was taught."""
     name, options = choose_prioritizer(topic, settings)
-    return build(find("prioritizer", name, PRIORITIZERS), options, critic=critic)
+    prioritizer = build(find("prioritizer", name, PRIORITIZERS), options, critic=critic)
+    load_taught(Path(read(settings, "FOCUSED_MODELS")) / slug(topic), prioritizer, topic_reference(topic))
+    return prioritizer
 
 
 def choose_prioritizer(topic: Topic, settings: BaseSettings) -> tuple[str, dict[str, Any]]:

@@ -1,8 +1,9 @@
-"""``scrapy teach TOPIC``: fetch the examples of a topic, train its critic, write the models folder."""
+"""``scrapy teach TOPIC``: train its critic from examples, or a prioritizer from paths; write the models folder."""
 
 from __future__ import annotations
 
 import argparse
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ from focused.running.progress import page_progress, quieten
 if TYPE_CHECKING:
     from focused.critics.models import Card
     from focused.critics.report import Figures
+    from focused.prioritizers.taught import TaughtCard
+    from focused.teaching.gathering import Fetched
 
 
 class Command(ScrapyCommand):
@@ -25,13 +28,14 @@ class Command(ScrapyCommand):
         return "[options] TOPIC"
 
     def short_desc(self) -> str:
-        return "Train the critic of a topic from its examples"
+        return "Train the critic of a topic from its examples, or a prioritizer from paths"
 
     def long_desc(self) -> str:
         return (
             "Fetches the example pages of a topic (as politely as a crawl), trains its critic, tells how well it "
             "judges examples it has not seen, and writes it to the models folder (FOCUSED_MODELS). TOPIC is a shipped "
-            "topic's name or a topic file."
+            "topic's name or a topic file. With --prioritizer and --paths a prioritizer is taught instead, by labelled "
+            "paths (see 'scrapy paths'); the critic must be there by then."
         )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -50,12 +54,17 @@ class Command(ScrapyCommand):
             help="leave these examples out (may be repeated)",
         )
 
+        parser.add_argument("--prioritizer", default="", metavar="NAME", help="teach this instead of the critic")
+        parser.add_argument("--paths", default="", metavar="FILE.jsonl", help="the labelled paths that teach it")
+
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
         assert self.settings is not None
         quieten(self.settings)
         if opts.critic:
             self.settings.set("FOCUSED_CRITIC", opts.critic, priority="cmdline")
+        if opts.prioritizer:
+            self.settings.set("FOCUSED_PRIORITIZER", opts.prioritizer, priority="cmdline")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         from focused.critics.models import ModelRefused
@@ -69,6 +78,9 @@ class Command(ScrapyCommand):
 
         if len(args) != 1:
             raise UsageError("which topic? Give one: a shipped topic's name or a topic file")
+        if opts.prioritizer or opts.paths:
+            self._teach_prioritizer(args[0], opts)
+            return
         assert self.settings is not None
         assert self.crawler_process is not None
         source = Source(examples=opts.examples, focus=opts.focus, hold_out=_pairs(opts.hold_out), web=opts.web)
@@ -86,6 +98,56 @@ class Command(ScrapyCommand):
         else:
             print(card_to_text(card))
             print(f"written to {read(self.settings, 'FOCUSED_MODELS')}/{slug(plan.topic)}")
+
+    def _teach_prioritizer(self, name: str, opts: argparse.Namespace) -> None:
+        from focused.critics.models import ModelRefused
+        from focused.paths.path import read_paths
+        from focused.prioritizers.taught import NotTaught
+        from focused.running.loop import Stopped
+        from focused.running.progress import step_progress
+        from focused.spiders.examples import Interrupted
+        from focused.teaching.paths import PathTeaching, addresses_of
+        from focused.teaching.plan import CannotTeach
+        from focused.topics.identity import slug
+        from focused.topics.topic import load_topic
+
+        assert self.settings is not None
+        if not (opts.prioritizer and opts.paths):
+            raise UsageError("a prioritizer is taught by paths: give both --prioritizer NAME and --paths FILE")
+        try:
+            teaching = PathTeaching.plan(load_topic(name), self.settings)
+            paths = read_paths(opts.paths)
+        except ValueError as error:
+            raise UsageError(str(error), print_help=False) from error
+        try:
+            fetched = self._pages(addresses_of(paths), opts.web)
+            with step_progress(f"teaching {opts.prioritizer}") as progress:
+                card = teaching.teach(paths, fetched, {"file": opts.paths, "web": opts.web}, progress)
+        except (CannotTeach, NotTaught, ModelRefused, OSError) as error:
+            self._fail(str(error))
+        except (Interrupted, Stopped, KeyboardInterrupt) as error:
+            self._fail(f"{error or 'stopped'}: nothing was written")
+        else:
+            print(taught_to_text(card))
+            print(f"written to {teaching.models / slug(teaching.topic)}; crawl with -a prioritizer={opts.prioritizer}")
+
+    def _pages(self, urls: list[str], web: str) -> Fetched:
+        """The pages of a recorded web, or else of the network."""
+        from focused.responses import limits_of
+        from focused.running.loop import run_to_end
+        from focused.spiders.examples import fetch_pages
+        from focused.teaching.gathering import pages_of_web
+
+        assert self.settings is not None
+        assert self.crawler_process is not None
+        if web:
+            return pages_of_web(urls, web, limits_of(self.settings))
+        with page_progress("pages on the paths") as progress:
+            fetching = fetch_pages(urls, self.settings, self.crawler_process, progress)
+            fetched = run_to_end(self.crawler_process, fetching)
+        # Scrapy's handler waits for a second Ctrl-C; there is no crawl any more that could end in good order.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        return fetched
 
     def _fail(self, message: str) -> None:
         print(f"scrapy teach: {message}", file=sys.stderr)
@@ -107,6 +169,17 @@ def card_to_text(card: Card) -> str:
     if card.report.words_against:
         lines.append(f"  words against  {', '.join(card.report.words_against)}")
     lines += [f"  words of       {name}: {', '.join(words)}" for name, words in card.report.words_of_classes.items()]
+    return "\n".join(lines)
+
+
+def taught_to_text(card: TaughtCard) -> str:
+    """The card of a taught prioritizer, for people."""
+    lines = [f"topic {card.topic!r}, prioritizer {card.prioritizer!r}"]
+    lines.append(f"  paths          {card.paths['paths']}, with {card.paths['pages']} pages")
+    lines.append(f"  states         {_counts(card.paths['states'])}")
+    if card.paths["unreachable"]:
+        lines.append(f"  not to be had  {_counts(card.paths['unreachable'])}")
+    lines.append("  " + "  ".join(f"{name} {value:.3g}" for name, value in card.figures.items()))
     return "\n".join(lines)
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from focused.pages.page import Page
 from focused.pages.tokens import Ids
+
+if TYPE_CHECKING:
+    from focused.critics.targets import Targets
 
 RELEVANT = 0.5
 """A page counts as found when its relevance reaches this."""
@@ -47,6 +50,8 @@ class Critic(ABC):
     name: ClassVar[str]
     learns: ClassVar[bool] = True
     """Must it be taught from examples (and is kept in the models folder), or is it ready when constructed?"""
+    targets: Targets | None = None
+    """What is sought, for prioritizers that compare with it; filled in by who teaches it."""
 
     @abstractmethod
     def fit(self, pages: Sequence[Page], classes: Sequence[str], focus: Sequence[str]) -> Self:

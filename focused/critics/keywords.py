@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from focused.critics.base import Critic, Reason, Verdict
 from focused.critics.classes import wanted
 from focused.critics.language import Language, guess_languages, language_of
+from focused.critics.targets import Targets
 from focused.critics.terms import HALF_AT, Terms
 from focused.pages.page import Page
 from focused.pages.tokens import LEXICON, Ids, word_to_id, words
@@ -68,6 +69,7 @@ class KeywordsCritic(Critic):
         if not 0 <= seed_share < 1:
             raise ValueError(f"seed_share={seed_share!r}: must be at least 0 and below 1")
         given = np.array([word_to_id(word) for found in phrases.values() for word in found], np.uint32)
+        self.targets = Targets.of_words({word_to_id(word): word for found in phrases.values() for word in found})
         self.language = language_of(tuple(languages) or guess_languages(given))
         self.seed_share = seed_share
         self.min_seeds = max(min_seeds, 1)

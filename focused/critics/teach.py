@@ -12,6 +12,7 @@ import numpy as np
 from focused.critics.base import Critic
 from focused.critics.classes import NoSuchClass, wanted
 from focused.critics.report import Numbers, Report, cross_validate, loudest_words
+from focused.critics.targets import Targets
 from focused.pages.page import Page
 
 
@@ -22,6 +23,15 @@ class Taught:
     critic: Critic
     report: Report
     examples: dict[str, int]
+
+
+def fit_for_use(critic: Critic, pages: Sequence[Page], classes: Sequence[str], focus: Sequence[str]) -> Critic:
+    """A critic that has learned from examples, and keeps what the wanted ones look like."""
+    names = sorted(set(classes))
+    marks = dict(zip(names, wanted(names, focus).tolist(), strict=True))
+    critic.fit(pages, classes, focus)
+    critic.targets = Targets.of_pages(pages, [marks[name] for name in classes])
+    return critic
 
 
 def teach(
@@ -41,7 +51,7 @@ def teach(
         there = sorted({classes[i] for i in chosen.tolist() if relevant[i]})
         return kind(**options).fit([pages[i] for i in chosen], [classes[i] for i in chosen], there)
 
-    critic = kind(**options).fit(pages, classes, focus)
+    critic = fit_for_use(kind(**options), pages, classes, focus)
     figures, confusions = cross_validate(fit, pages, classes, relevant)
     words_for, words_against, of_classes = loudest_words(critic, pages, classes, relevant)
     report = Report(

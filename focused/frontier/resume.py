@@ -70,6 +70,9 @@ def _learn_again(parts: Parts, store: SqliteStore, started_from: str) -> None:
     parts.trainer.begin_at(learned_up_to)
     if prioritizer.learns and store.last_page > learned_up_to:
         prioritizer = parts.trainer.catch_up(prioritizer, store.lessons_since(learned_up_to))
+    if saved is None and prioritizer.taught:
+        # So that the job can be told about, and gone on with, whatever becomes of the models folder.
+        store.save_model(MODEL, prioritizer.state(), 0)
     store.prioritizer = prioritizer
     store.rescore()()()
 

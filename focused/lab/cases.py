@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from focused.critics.base import Critic, in_focus
 from focused.critics.choose import choose_critic
 from focused.critics.models import Card, save_critic
+from focused.critics.teach import fit_for_use
 from focused.lab.bounds import Ground
 from focused.lab.topics import LabTopic, read_examples, with_label
 from focused.pages.page import Page
@@ -145,7 +146,7 @@ class Preparer:
         if not choice.kind.learns:
             return
         pages, classes = self._example_pages(case.table, log)
-        case.critic.fit(pages, classes, topic.focus)
+        fit_for_use(case.critic, pages, classes, topic.focus)
         card = Card(
             topic=topic.name,
             fingerprint=fingerprint(topic),

@@ -49,6 +49,7 @@ class PrioritizerMiddleware:
         followed = False
         async for output in result:
             if isinstance(output, PageItem):
+                self._label(output, response)
                 # Links first: when the item's pipelines have the prioritizer learn, these are scored anew with it.
                 follow = self._follow if self.parts.store else self._follow_without_store
                 for request in follow(output.page, response):
@@ -63,6 +64,14 @@ class PrioritizerMiddleware:
             self._score(requests, response)
         for request in requests:
             yield request
+
+    def _label(self, item: PageItem, response: Response) -> None:
+        """What the prioritizer says of the page's place on its path."""
+        prioritizer, store = self.parts.scorer, self.parts.store
+        if store is None or not prioritizer.labels_pages:
+            return
+        arrived_by = store.evidence_of(store.link_of(item.token))
+        item["label"] = prioritizer.label_of(item.page, self.parts.judge(item.page), arrived_by=arrived_by)
 
     def _follow(self, page: Page, response: Response) -> Iterator[Request]:
         """Requests for the links of a page that nobody has seen before."""

@@ -72,6 +72,10 @@ class Prioritizer(ABC):
     """Does `evidence` ask for ``fetched``? (Then it is shown all links of a page, also those fetched before.)"""
     follows_paths: ClassVar[bool] = False
     """Does `evidence` ask for ``arrived_by``? (It costs a look-up a page.)"""
+    taught: ClassVar[bool] = False
+    """Must it be taught before it can lead a crawl? (What it knows is kept in the models folder.)"""
+    labels_pages: ClassVar[bool] = False
+    """Does it tell by `label_of` where on a path a page stands?"""
 
     def __init__(self, *, critic: Critic | None = None, combine: str = "first", seed: int = 0) -> None:
         if combine not in COMBINATIONS:
@@ -99,6 +103,10 @@ class Prioritizer(ABC):
     @abstractmethod
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """A score for each row of evidence."""
+
+    def label_of(self, page: Page, verdict: Verdict, *, arrived_by: Evidence | None = None) -> str:
+        """Where on a path a fetched page stands, for the page's item; nothing if that is not known."""
+        return ""
 
     def learn(self, lessons: Lessons) -> Self | None:
         """A new snapshot that has learned from the lessons; None if there was nothing to learn."""

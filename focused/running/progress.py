@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -24,8 +24,8 @@ def quieten(settings: BaseSettings) -> None:
 
 
 @contextmanager
-def page_progress(what: str) -> Iterator[Told]:
-    """A function to be told how far the fetching is."""
+def page_progress(what: str, verb: str = "fetched") -> Iterator[Told]:
+    """A function to be told how far the fetching (or whatever the ``verb`` says) is."""
     # Here, so that commands can be listed without it.
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import (  # noqa: PLC0415
@@ -38,7 +38,7 @@ def page_progress(what: str) -> Iterator[Told]:
 
     console = Console(stderr=True)
     if not console.is_terminal:
-        yield _Lines(what)
+        yield _Lines(what, verb)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=console, transient=True) as bar:
@@ -51,15 +51,22 @@ def page_progress(what: str) -> Iterator[Told]:
         yield told
 
 
+@contextmanager
+def step_progress(what: str) -> Iterator[Callable[[int, int], None]]:
+    """A function to be told how many steps of a training are done, of how many."""
+    with page_progress(what, verb="steps") as told:
+        yield lambda done, total: told(done, total, 0)
+
+
 class _Lines:
     """Every ten seconds a line, and one at the end."""
 
-    def __init__(self, what: str) -> None:
-        self.what = what
+    def __init__(self, what: str, verb: str) -> None:
+        self.what, self.verb = what, verb
         self._next = monotonic() + _SECONDS
 
     def __call__(self, done: int, total: int, failed: int) -> None:
         if done == total or monotonic() >= self._next:
             self._next = monotonic() + _SECONDS
             missing = f", {failed} not to be had" if failed else ""
-            print(f"{self.what}: {done - failed} of {total} fetched{missing}", file=sys.stderr, flush=True)
+            print(f"{self.what}: {done - failed} of {total} {self.verb}{missing}", file=sys.stderr, flush=True)

@@ -1,0 +1,75 @@
+"""What is sought, as TF-IDF vectors: the example pages that are wanted, and how alike another text is.
+
+Weights are (1 + log tf)·idf, rows have length 1, so a product is a cosine. The document frequencies are those of all
+examples, wanted or not. A topic told in words has one vector, of its words.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from focused.critics.bag import Bag, Vocabulary, min_pages_for
+from focused.pages.page import Page
+from focused.pages.tokens import Ids
+
+Floats = NDArray[np.float32]
+
+
+class Targets:
+    """The targets of a topic, a row each of ``vectors``; ``digests`` are those of their pages (0: not a page)."""
+
+    def __init__(self, vocabulary: Vocabulary, idf: Floats, counts: csr_matrix, digests: Sequence[int]) -> None:
+        self.vocabulary = vocabulary
+        self.idf = idf
+        self.digests = np.array(digests, np.int64)
+        self.vectors = self._weighted(counts)
+
+    @classmethod
+    def of_pages(cls, pages: Sequence[Page], wanted: Sequence[bool]) -> Self:
+        """From the example pages of a topic."""
+        vocabulary = Vocabulary(pages, min_pages_for(len(pages)))
+        counts = vocabulary.matrix([page.bag for page in pages])
+        on_pages = np.bincount(counts.indices, minlength=counts.shape[1])
+        idf = (np.log((1 + len(pages)) / (1 + on_pages)) + 1).astype(np.float32)
+        rows = np.flatnonzero(wanted)
+        return cls(vocabulary, idf, counts[rows], [pages[row].digest for row in rows.tolist()])
+
+    @classmethod
+    def of_words(cls, spelled: dict[int, str]) -> Self:
+        """From the words of a topic, by id."""
+        vocabulary = Vocabulary([], more=spelled)
+        ids = vocabulary.ids
+        return cls(vocabulary, np.ones(len(ids), np.float32), vocabulary.matrix([(ids, np.ones(len(ids), int))]), [0])
+
+    def __len__(self) -> int:
+        return int(self.vectors.shape[0])
+
+    def cosines(self, bags: Sequence[Bag]) -> Floats:
+        """The cosine of each page (a row), told by its bag, to each target (a column)."""
+        return np.asarray((self._weighted(self.vocabulary.matrix(bags)) @ self.vectors.T).toarray(), np.float32)
+
+    def likeness(self, page: Page) -> float:
+        """The greatest cosine of a page to a target that is not this very page."""
+        others = self.cosines([page.bag])[0][self.digests != page.digest]
+        return float(others.max(initial=0.0))
+
+    def read(self, texts: Sequence[Ids]) -> Floats:
+        """The greatest cosine of each short text, given as the ids of its words."""
+        text, columns, counts = self.vocabulary.count(texts)
+        matrix = csr_matrix((counts.astype(np.float64), (text, columns)), (len(texts), len(self.vocabulary)))
+        cosines = self._weighted(matrix) @ self.vectors.T
+        greatest: Floats = cosines.max(axis=1).toarray().ravel().astype(np.float32)
+        return greatest
+
+    def _weighted(self, counts: csr_matrix) -> csr_matrix:
+        """Words that no target knows are left out of a text's length, too: they cannot be told from misspellings."""
+        rows = counts.astype(np.float64)
+        rows.data = (1 + np.log(rows.data)) * self.idf[rows.indices]
+        norm = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+        rows.data /= np.repeat(np.where(norm, norm, 1), np.diff(rows.indptr))
+        return rows

@@ -1,0 +1,98 @@
+"""From paths to a taught prioritizer: gather the pages on them, teach, write the models folder."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path as Folder
+from typing import Any
+
+from scrapy.settings import BaseSettings
+
+from focused.critics.choose import critic_for, topic_reference
+from focused.defaults import read
+from focused.parts import choose_prioritizer
+from focused.paths.path import Path
+from focused.paths.stops import Stops, resolve
+from focused.prioritizers import PRIORITIZERS
+from focused.prioritizers.options import build
+from focused.prioritizers.taught import Progress, TaughtCard, TaughtPrioritizer, save_taught
+from focused.registry import find
+from focused.replay.web import normal_form
+from focused.teaching.gathering import Fetched
+from focused.teaching.plan import CannotTeach
+from focused.topics.identity import slug
+from focused.topics.topic import Topic
+
+
+@dataclass(frozen=True)
+class PathTeaching:
+    """A prioritizer that is to be taught for a topic, its critic beside it."""
+
+    topic: Topic
+    prioritizer: TaughtPrioritizer
+    options: dict[str, Any]
+    models: Folder
+
+    @classmethod
+    def plan(cls, topic: Topic, settings: BaseSettings) -> PathTeaching:
+        """What the settings ask for, checked. CannotTeach or ModelRefused say what is wrong."""
+        name, options = choose_prioritizer(topic, settings)
+        kind = find("prioritizer", name, PRIORITIZERS)
+        if not issubclass(kind, TaughtPrioritizer):
+            raise CannotTeach(
+                f"prioritizer {name!r} is not taught by paths: crawl with it (those that are: {', '.join(taught())})"
+            )
+        models = Folder(read(settings, "FOCUSED_MODELS"))
+        critic = critic_for(topic, models, read(settings, "FOCUSED_CRITIC"))
+        prioritizer = build(kind, options, critic=critic)
+        assert isinstance(prioritizer, TaughtPrioritizer)
+        return cls(topic, prioritizer, options, models)
+
+    def teach(self, paths: Sequence[Path], fetched: Fetched, told: dict[str, Any], progress: Progress) -> TaughtCard:
+        """Teach, and write what was learned and its card; ``told`` says where the paths came from."""
+        stops = stops_of(paths, fetched)
+        figures = self.prioritizer.teach(stops, progress)
+        card = TaughtCard(
+            topic=self.topic.name,
+            prioritizer=self.prioritizer.name,
+            options=self.options,
+            paths={
+                **told,
+                "paths": len(stops),
+                "pages": len({stop.page.url for path in stops for stop in path}),
+                "states": dict(sorted(Counter(stop.state for path in stops for stop in path).items())),
+                "unreachable": fetched.reasons(),
+            },
+            figures=figures,
+            trained=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+        save_taught(self.models / slug(self.topic), self.prioritizer, card)
+        return card
+
+    @property
+    def reference(self) -> str:
+        """What the user calls the topic."""
+        return topic_reference(self.topic)
+
+
+def taught() -> list[str]:
+    """The names of the prioritizers that are taught by paths."""
+    return [name for name in PRIORITIZERS if issubclass(find("prioritizer", name, PRIORITIZERS), TaughtPrioritizer)]
+
+
+def addresses_of(paths: Sequence[Path]) -> list[str]:
+    """The pages on some paths, each once."""
+    return list(dict.fromkeys(step.url for path in paths for step in path.steps))
+
+
+def stops_of(paths: Sequence[Path], fetched: Fetched) -> list[Stops]:
+    """The paths with their pages. CannotTeach if no page is there."""
+    found = [resolve(path, fetched.pages.get, normal_form) for path in paths]
+    stops = [one for one in found if one]
+    if not stops:
+        reasons = ", ".join(f"{reason} ({count})" for reason, count in fetched.reasons().items())
+        raise CannotTeach(f"none of the pages on the {len(paths)} paths could be had: {reasons or 'no reason known'}")
+    return stops
