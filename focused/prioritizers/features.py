@@ -1,0 +1,59 @@
+"""What is known of a link before it is followed, as features that several crawlers of the literature share.
+
+Words of the anchor, words near it, words of its address: each kind with a channel of its own, so that the same word
+is three features. Rows are columnar as in `Evidence`: where each link's ids start, and the ids.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+
+from focused.pages.evidence import ANCHOR, NEAR, mix
+from focused.pages.page import Links, Page
+from focused.pages.tokens import Ids
+
+Starts = NDArray[np.int64]
+Rows = tuple[Starts, Ids]
+
+
+def anchor_words(page: Page, links: Links) -> Rows:
+    """The words of each link's own text."""
+    begin, end = anchor_spans(page, links)
+    return _spans(page.ids, begin, end, ANCHOR)
+
+
+def words_near(page: Page, links: Links, words: int = 10) -> Rows:
+    """The words before and after each link's text, so many on each side, over the borders of leaves."""
+    begin, end = anchor_spans(page, links)
+    before = np.stack([np.maximum(begin - words, 0), begin], axis=1)
+    after = np.stack([end, np.minimum(end + words, len(page.ids))], axis=1)
+    both = np.stack([before, after], axis=1).reshape(-1, 2)
+    starts, ids = _spans(page.ids, both[:, 0], both[:, 1], NEAR)
+    return starts[::2], ids
+
+
+def anchor_spans(page: Page, links: Links) -> tuple[Starts, Starts]:
+    """Where the words of each link's text begin and end in ``page.ids``."""
+    return page.starts[links.first], page.starts[np.minimum(links.last + 1, len(page.leaves))]
+
+
+def rows_to_matrix(rows: Rows, known: Ids) -> csr_matrix:
+    """Rows of ids as a matrix of zeros and ones with a column for each of the ``known`` ids, which are sorted."""
+    starts, ids = rows
+    at = np.minimum(np.searchsorted(known, ids), max(len(known) - 1, 0))
+    hits = known[at] == ids if len(known) else np.zeros(len(ids), np.bool_)
+    row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))[hits]
+    matrix = csr_matrix((np.ones(len(row), np.float32), (row, at[hits])), (len(starts) - 1, len(known)))
+    matrix.sum_duplicates()
+    matrix.data[:] = 1
+    return matrix
+
+
+def _spans(ids: Ids, begin: Starts, end: Starts, channel: int) -> Rows:
+    lengths = np.maximum(end - begin, 0)
+    starts = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    at = np.arange(int(starts[-1])) + np.repeat(begin - starts[:-1], lengths)
+    return starts, mix(ids[at], channel)
