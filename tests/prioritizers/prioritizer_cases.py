@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from focused.critics.base import Critic, Reason, Verdict
+from focused.critics.targets import Targets
 from focused.pages.evidence import Evidence
 from focused.pages.page import Page, page_from_html
 from focused.pages.tokens import word_to_id
+from focused.paths.path import Path, Step
+from focused.paths.stops import Stops, resolve
+from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.base import Lessons, Prioritizer
+from focused.prioritizers.options import build
+from focused.prioritizers.taught import TaughtPrioritizer
+from focused.registry import find
 
 URL = "http://site.example/"
 
@@ -22,6 +30,7 @@ class OneWordCritic(Critic):
 
     def __init__(self, word: str = "penguin") -> None:
         self.id = word_to_id(word)
+        self.targets = Targets.of_words({self.id: word})
 
     def fit(self, pages, classes, focus):
         return self
@@ -58,3 +67,54 @@ def lessons_of(evidence: Evidence, relevance: Sequence[float], source: float = 0
     n = len(evidence)
     ones = np.ones(n, np.float32)
     return Lessons(evidence, np.array(relevance, np.float32), ones * np.float32(source), ones, np.ones(n, np.bool_))
+
+
+WAY = (
+    ("", "university", "welcome students visitors campus", "computer science department", "cs"),
+    ("cs", "department", "department research faculty admission", "people", "cs/people"),
+    ("cs/people", "", "people list phone office", "{name}", "~{name}"),
+    ("~{name}", "faculty", "professor research publications teaching", "course {name}", "~{name}/cs1"),
+    ("~{name}/cs1", "goal", "course syllabus homework lectures exam", "", ""),
+)
+_ASTRAY = ("news", "sports", "library", "map")
+
+
+def toy_site(site: str, name: str) -> dict[str, Page]:
+    """The pages of one university, by address: a way to a course page, and pages beside it that lead nowhere."""
+    root = f"http://{site}.example/"
+    pages = {}
+    for path, _, text, anchor, leads_to in WAY:
+        here, anchor, leads_to = (part.format(name=name) for part in (path, anchor, leads_to))
+        onward = f"<li>see <a href='/{leads_to}'>{anchor}</a> here" if anchor else ""
+        others = "".join(f"<li>about <a href='/{here or 'home'}/{other}.html'>{other}</a>" for other in _ASTRAY)
+        body = f"<title>{text.split()[0]} of {site}</title><h1>{text.split()[0]}</h1><p>{text} {site}</p>"
+        pages[root + here] = page(f"{body}<ul>{onward}{others}</ul>", root + here)
+        for other in _ASTRAY:
+            address = f"{root}{here or 'home'}/{other}.html"
+            pages[address] = page(f"<h2>{other}</h2><p>{other} weather tickets opening hours</p>", address)
+    return pages
+
+
+def toy_paths(sites: int = 6) -> list[Stops]:
+    """Paths from the homes of some universities to a course page each, and to failures on the way."""
+    paths: list[Stops] = []
+    for number in range(sites):
+        site, name = f"u{number}", f"ann{number}"
+        pages = toy_site(site, name)
+        root = f"http://{site}.example/"
+        steps = [Step(root + path.format(name=name), label) for path, label, *_ in WAY]
+        found = [Path(steps)]
+        for taken in range(1, len(steps)):
+            here = steps[taken - 1].url.removeprefix(root) or "home"
+            astray = f"{root}{here}/{_ASTRAY[(number + taken) % len(_ASTRAY)]}.html"
+            found.append(Path([*steps[:taken], Step(astray, "fail")]))
+        paths += [resolve(path, pages.get, str) for path in found]
+    return paths
+
+
+def built(name: str, options: dict[str, Any] | None = None, critic: Critic | None = None) -> Prioritizer:
+    """A prioritizer ready to lead a crawl: one that must be taught has been, on the toy paths."""
+    prioritizer = build(find("prioritizer", name, PRIORITIZERS), options or {}, critic=critic or OneWordCritic())
+    if isinstance(prioritizer, TaughtPrioritizer):
+        prioritizer.teach(toy_paths())
+    return prioritizer

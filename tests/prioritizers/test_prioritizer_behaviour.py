@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from prioritizer_cases import OneWordCritic, evidence_of, lessons_of, page
+from prioritizer_cases import WAY, OneWordCritic, built, evidence_of, lessons_of, page, toy_paths, toy_site
 
 from focused.critics.base import Verdict
 from focused.pages.evidence import Evidence
 from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.base import COMBINATIONS
 from focused.prioritizers.options import build
+from focused.prioritizers.taught import NotTaught, TaughtCard, load_taught, save_taught
 from focused.registry import find
 
 BODY = (
@@ -29,8 +30,7 @@ CASES = [
 @pytest.fixture(params=CASES, ids=lambda case: " ".join([case[0], *map(str, case[1].items())]))
 def make(request):
     name, options = request.param
-    kind = find("prioritizer", name, PRIORITIZERS)
-    return lambda: build(kind, options, critic=OneWordCritic())
+    return lambda: built(name, options)
 
 
 def some_evidence(prioritizer, relevance=0.5):
@@ -193,3 +193,66 @@ def test_weights_of_features(make):
 @pytest.mark.parametrize("name", PRIORITIZERS)
 def test_takes_every_way_to_combine(name, combine):
     assert build(find("prioritizer", name, PRIORITIZERS), {"combine": combine}).combine == combine
+
+
+TAUGHT = [name for name in PRIORITIZERS if find("prioritizer", name, PRIORITIZERS).taught]
+
+
+def along_the_way(prioritizer, pages):
+    """Evidence page after page, each reached by the first link of the one before."""
+    arrived_by = None
+    for one in pages:
+        evidence = prioritizer.evidence(one, Verdict(0.5), one.links, arrived_by=arrived_by)
+        yield evidence
+        arrived_by = evidence.take([0])
+
+
+@pytest.mark.parametrize("name", TAUGHT)
+def test_a_taught_one_finds_its_way_on_a_site_it_has_not_seen(name):
+    prioritizer = built(name)
+    site = toy_site("other", "bob")
+    way = [path.format(name="bob") for path, *_ in WAY[:-1]]
+    pages = [site[f"http://other.example/{path}"] for path in way]
+    for evidence in along_the_way(prioritizer, pages[1:]):
+        scores = prioritizer.score(evidence)
+        assert scores[0] == scores.max()
+
+
+@pytest.mark.parametrize("name", TAUGHT)
+def test_what_was_taught_comes_back(name, tmp_path):
+    prioritizer = built(name)
+    save_taught(tmp_path, prioritizer, TaughtCard(topic="toy", prioritizer=name))
+    again = build(find("prioritizer", name, PRIORITIZERS), {}, critic=OneWordCritic())
+    with pytest.raises(NotTaught, match="scrapy teach toy --prioritizer"):
+        load_taught(tmp_path / "elsewhere", again, "toy")
+    load_taught(tmp_path, again, "toy")
+    evidence = some_evidence(prioritizer)
+    assert (again.score(some_evidence(again)) == prioritizer.score(evidence)).all()
+
+
+@pytest.mark.parametrize("name", TAUGHT)
+def test_teaching_can_be_interrupted(name):
+    def stop(done, total):
+        raise KeyboardInterrupt
+
+    prioritizer = build(find("prioritizer", name, PRIORITIZERS), {}, critic=OneWordCritic())
+    with pytest.raises(KeyboardInterrupt):
+        prioritizer.teach(toy_paths(), stop)
+
+
+@pytest.mark.parametrize("name", TAUGHT)
+def test_nothing_is_taught_by_no_paths(name):
+    prioritizer = build(find("prioritizer", name, PRIORITIZERS), {}, critic=OneWordCritic())
+    with pytest.raises(NotTaught):
+        prioritizer.teach([])
+
+
+@pytest.mark.parametrize("name", TAUGHT)
+def test_teaching_gives_figures_and_progress(name):
+    steps = []
+    prioritizer = build(find("prioritizer", name, PRIORITIZERS), {}, critic=OneWordCritic())
+    figures = prioritizer.teach(toy_paths(), lambda done, total: steps.append((done, total)))
+    assert figures
+    assert all(np.isfinite(value) for value in figures.values())
+    assert steps
+    assert all(done <= total for done, total in steps)
