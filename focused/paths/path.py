@@ -5,7 +5,7 @@
 
 Each step is a page that is reached by a link on the page before. ``label`` is the page's milestone, or ``goal`` or
 ``fail`` at the end of a path; pages without one stand on the way to the next that has one. ``layer`` is how many
-clicks the page is away from the nearest target, where that is known; else it is counted from the path's own end.
+clicks the page is away from the nearest target; where it is not told, the shortest way along the paths counts.
 """
 
 from __future__ import annotations
@@ -47,12 +47,6 @@ class Path(msgspec.Struct, forbid_unknown_fields=True):
         label = self.steps[-1].label
         return label if label in ENDS else ""
 
-    def layers(self, furthest: int) -> list[int]:
-        """How far each page is from a target, at most ``furthest``: as told, else counted from the path's goal."""
-        last = len(self.steps) - 1
-        counted = [last - i if self.end == GOAL else furthest for i in range(last + 1)]
-        return [min(s.layer if s.layer >= 0 else own, furthest) for s, own in zip(self.steps, counted, strict=True)]
-
     def states(self) -> list[str]:
         """The label of each page; of one without, the prefix state of the next label on the path."""
         states: list[str] = []
@@ -61,6 +55,17 @@ class Path(msgspec.Struct, forbid_unknown_fields=True):
             coming = step.label or coming
             states.append(step.label or PREFIX + coming)
         return states[::-1]
+
+
+def layers_of(paths: Iterable[Path], furthest: int) -> dict[str, int]:
+    """How far each page is from a target, at most ``furthest``: as told, else by the shortest way to a goal."""
+    layers: dict[str, int] = {}
+    for path in paths:
+        for left, step in enumerate(reversed(path.steps)):
+            counted = left if path.end == GOAL else furthest
+            layer = min(step.layer if step.layer >= 0 else counted, furthest)
+            layers[step.url] = min(layer, layers.get(step.url, furthest))
+    return layers
 
 
 def read_paths(file: str | File, *, labels: Sequence[str] = ()) -> list[Path]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from focused.pages.page import Page
-from focused.paths.path import Path
+from focused.paths.path import Path, layers_of
 
 FURTHEST = 4
 """Layers beyond are taken for this one: "k - 1 or more hops" (Liu, Milios, Korba 2008, §3.1)."""
@@ -29,22 +29,28 @@ Stops = list[Stop]
 
 
 def resolve(
-    path: Path, page_of: Callable[[str], Page | None], same: Callable[[str], str], furthest: int = FURTHEST
-) -> Stops:
-    """The stops of a path, up to the first page that is not to be had; ``same`` gives an address its normal form.
+    paths: Sequence[Path], page_of: Callable[[str], Page | None], same: Callable[[str], str], furthest: int = FURTHEST
+) -> list[Stops]:
+    """The stops of each path, up to the first page that is not to be had; ``same`` gives an address its normal form.
 
     A link that is not on the page (it was left out, or the page has changed) is -1: the pages still follow each
     other, but nothing is learned of the link.
     """
+    layers = layers_of(paths, furthest)
+    return [_stops(path, page_of, same, layers) for path in paths]
+
+
+def _stops(
+    path: Path, page_of: Callable[[str], Page | None], same: Callable[[str], str], layers: Mapping[str, int]
+) -> Stops:
     stops: Stops = []
-    layers, states = path.layers(furthest), path.states()
     coming = [step.url for step in path.steps[1:]]
-    for i, step in enumerate(path.steps):
+    for i, (step, state) in enumerate(zip(path.steps, path.states(), strict=True)):
         page = page_of(step.url)
         if page is None:
             break
         link = _find(page.links.urls, same(coming[i]), same) if i < len(coming) else -1
-        stops.append(Stop(page, states[i], layers[i], link))
+        stops.append(Stop(page, state, layers[step.url], link))
     return stops
 
 

@@ -90,8 +90,7 @@ def addresses_of(paths: Sequence[Path]) -> list[str]:
 
 def stops_of(paths: Sequence[Path], fetched: Fetched) -> list[Stops]:
     """The paths with their pages. CannotTeach if no page is there."""
-    found = [resolve(path, fetched.pages.get, normal_form) for path in paths]
-    stops = [one for one in found if one]
+    stops = [one for one in resolve(paths, fetched.pages.get, normal_form) if one]
     if not stops:
         reasons = ", ".join(f"{reason} ({count})" for reason, count in fetched.reasons().items())
         raise CannotTeach(f"none of the pages on the {len(paths)} paths could be had: {reasons or 'no reason known'}")

@@ -83,8 +83,8 @@ def toy_site(site: str, name: str) -> dict[str, Page]:
     """The pages of one university, by address: a way to a course page, and pages beside it that lead nowhere."""
     root = f"http://{site}.example/"
     pages = {}
-    for path, _, text, anchor, leads_to in WAY:
-        here, anchor, leads_to = (part.format(name=name) for part in (path, anchor, leads_to))
+    for way in WAY:
+        here, _, text, anchor, leads_to = (part.format(name=name) for part in way)
         onward = f"<li>see <a href='/{leads_to}'>{anchor}</a> here" if anchor else ""
         others = "".join(f"<li>about <a href='/{here or 'home'}/{other}.html'>{other}</a>" for other in _ASTRAY)
         body = f"<title>{text.split()[0]} of {site}</title><h1>{text.split()[0]}</h1><p>{text} {site}</p>"
@@ -108,7 +108,7 @@ def toy_paths(sites: int = 6) -> list[Stops]:
             here = steps[taken - 1].url.removeprefix(root) or "home"
             astray = f"{root}{here}/{_ASTRAY[(number + taken) % len(_ASTRAY)]}.html"
             found.append(Path([*steps[:taken], Step(astray, "fail")]))
-        paths += [resolve(path, pages.get, str) for path in found]
+        paths += resolve(found, pages.get, str)
     return paths
 
 
