@@ -55,8 +55,12 @@ def read_examples(path: str | Path, *, without: tuple[str, str] | None = None) -
 
 
 def read_labels(path: str | Path) -> dict[str, list[str]]:
-    """Address → labels of the pages in a labels file."""
-    return {row["url"]: [label for label in row["labels"].split(";") if label] for row in _table(path)}
+    """Address → labels, from a table with the columns ``url`` and ``labels`` (set apart by ``;``) or ``class``."""
+    rows = _table(path)
+    column = next((name for name in ("labels", "class") if rows and name in rows[0]), "")
+    if not column or "url" not in rows[0]:
+        raise ValueError(f"{path}: a table of labels has the columns 'url' and 'labels' (or 'class')")
+    return {row["url"]: [label for label in row[column].split(";") if label] for row in rows}
 
 
 def with_label(labels: dict[str, list[str]], focus: list[str]) -> list[str]:

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +39,20 @@ class Graph:
     leads_to: Rows
     starts: Rows
     targets: Rows
+
+    @classmethod
+    def of_links(cls, links: Iterable[tuple[str, str]]) -> Self:
+        """A graph of given links between addresses, each of which is taken for a page."""
+        number: dict[str, int] = {}
+        onward: dict[int, dict[int, None]] = {}
+        for source, target in links:
+            here, there = number.setdefault(source, len(number)), number.setdefault(target, len(number))
+            if here != there:
+                onward.setdefault(here, {})[there] = None
+        targets = [list(onward.get(page, ())) for page in range(len(number))]
+        starts = np.cumsum([0, *map(len, targets)])
+        flat = np.array([address for ones in targets for address in ones], np.int64)
+        return cls(list(number), np.arange(len(number)), starts, flat)
 
     def __len__(self) -> int:
         return len(self.urls)
