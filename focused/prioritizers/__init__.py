@@ -6,5 +6,8 @@ PRIORITIZERS = {
     "best-first": "focused.prioritizers.best_first.BestFirst",
     "best-first-observed": "focused.prioritizers.observed.BestFirstObserved",
     "apprentice": "focused.prioritizers.apprentice.Apprentice",
+    "cosine": "focused.prioritizers.cosine.Cosine",
+    "fish-search": "focused.prioritizers.fish_search.FishSearch",
+    "shark-search": "focused.prioritizers.shark_search.SharkSearch",
 }
 """Short name → class. A new prioritizer is one file and one line here."""

@@ -1,0 +1,59 @@
+"""How alike a text and the topic are: the sim(q, ·) of crawlers that compare and do not learn.
+
+By ``cosine`` it is the greatest TF-IDF cosine to a target (`focused.critics.targets`), by ``critic`` the critic's
+opinion: R(*u*) of a page; of a short text what it is told beyond no words at all, as a share of what could be told, so
+that a text without meaning has similarity 0 either way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.critics.base import Critic, Verdict
+from focused.critics.targets import Targets
+from focused.pages.page import Page
+from focused.pages.tokens import Ids
+from focused.prioritizers.options import check_choice
+
+Floats = NDArray[np.float32]
+BY = ("critic", "cosine")
+
+
+class Similarity:
+    """The similarity of pages and texts to what a critic is after; ``asker`` is the prioritizer's name, for errors."""
+
+    def __init__(self, critic: Critic | None, by: str, asker: str) -> None:
+        check_choice("by", by, BY)
+        self._critic = critic
+        self.by = by
+        self._asker = asker
+        if critic is not None and by == "cosine":
+            self._targets()
+
+    def of_page(self, page: Page, verdict: Verdict) -> float:
+        """How alike a whole page is."""
+        return verdict.relevance if self.by == "critic" else self._targets().likeness(page)
+
+    def of_texts(self, texts: Sequence[Ids]) -> Floats:
+        """How alike short texts are, each given as the ids of its words."""
+        if self.by == "cosine":
+            return self._targets().read(texts)
+        if self._critic is None:
+            raise ValueError(f"prioritizer {self._asker!r} has no critic to ask: build it with critic=…")
+        opinions = self._critic.read([*texts, np.zeros(0, np.uint32)])
+        nothing = float(opinions[-1])
+        beyond: Floats = np.clip((opinions[:-1] - nothing) / max(1 - nothing, 1e-6), 0, 1).astype(np.float32)
+        return beyond
+
+    def _targets(self) -> Targets:
+        targets = None if self._critic is None else self._critic.targets
+        if targets is None:
+            critic = "no critic" if self._critic is None else f"critic {self._critic.name!r}"
+            raise ValueError(
+                f"prioritizer {self._asker!r} compares with the topic's wanted examples, and {critic} keeps none: "
+                "take a critic of ours, or fill in its `targets`"
+            )
+        return targets
