@@ -39,7 +39,8 @@ class StockLearner:
                 rows.append(row)
                 of.append(request)
         if rows:
-            evidence = self._parts.prioritizer.evidence(page, verdict, page.links.take(rows))
+            links, arrived_by = page.links.take(rows), self.arrived_by(response)
+            evidence = self._parts.prioritizer.evidence(page, verdict, links, arrived_by=arrived_by)
             scores = self._parts.prioritizer.score(evidence).tolist()
             for i, (request, score) in enumerate(zip(of, scores, strict=True)):
                 request.priority += score_to_priority(score)
@@ -47,13 +48,17 @@ class StockLearner:
                 request.meta[META] = {**request.meta.get(META, {}), **told}
         return requests
 
+    def arrived_by(self, response: Response) -> Evidence | None:
+        """The evidence of the link that led to a page."""
+        carried = response.meta.get(META, {}).get("evidence")
+        return Evidence.from_bytes(carried) if carried else None
+
     def _learn(self, response: Response, relevance: float) -> None:
-        meta = response.meta.get(META, {})
-        if "evidence" not in meta or not self._parts.prioritizer.learns:
+        evidence = self.arrived_by(response) if self._parts.prioritizer.learns else None
+        if evidence is None:
             return
-        one = np.ones(1, np.float32)
-        evidence = Evidence.from_bytes(meta["evidence"])
-        self._parts.trainer.add(Lessons(evidence, one * relevance, one * meta["from"], one, np.ones(1, np.bool_)))
+        one, source = np.ones(1, np.float32), response.meta[META]["from"]
+        self._parts.trainer.add(Lessons(evidence, one * relevance, one * source, one, np.ones(1, np.bool_)))
         if self._parts.trainer.page_done():
             batch = self._parts.trainer.take_batch()
             if batch is not None:

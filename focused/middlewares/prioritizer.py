@@ -68,9 +68,9 @@ class PrioritizerMiddleware:
     def _label(self, item: PageItem, response: Response) -> None:
         """What the prioritizer says of the page's place on its path."""
         prioritizer, store = self.parts.scorer, self.parts.store
-        if store is None or not prioritizer.labels_pages:
+        if not prioritizer.labels_pages:
             return
-        arrived_by = store.evidence_of(store.link_of(item.token))
+        arrived_by = store.evidence_of(store.link_of(item.token)) if store else self._stock.arrived_by(response)
         item["label"] = prioritizer.label_of(item.page, self.parts.judge(item.page), arrived_by=arrived_by)
 
     def _follow(self, page: Page, response: Response) -> Iterator[Request]:
