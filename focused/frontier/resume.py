@@ -71,7 +71,7 @@ def _learn_again(parts: Parts, store: SqliteStore, started_from: str) -> None:
     if prioritizer.learns and store.last_page > learned_up_to:
         prioritizer = parts.trainer.catch_up(prioritizer, store.lessons_since(learned_up_to))
     if saved is None and prioritizer.taught:
-        # So that the job can be told about, and gone on with, whatever becomes of the models folder.
+        # A job goes on with what it began with, and can be asked, even if the prioritizer is taught anew meanwhile.
         store.save_model(MODEL, prioritizer.state(), 0)
     store.prioritizer = prioritizer
     store.rescore()()()

@@ -1,0 +1,100 @@
+"""Every prioritizer leads a real crawl, goes on after a kill, and can be asked why."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from focused.critics.keywords import KeywordsCritic
+from focused.frontier.records import read_records
+from focused.prioritizers import PRIORITIZERS
+from focused.prioritizers.options import build
+from focused.prioritizers.taught import TaughtCard, save_taught
+from focused.registry import find
+from focused.report.why import tell_why
+from focused.topics.identity import slug
+from focused.topics.topic import load_topic
+
+sys.path.append(str(Path(__file__).parents[1] / "prioritizers"))
+from prioritizer_cases import toy_paths
+
+WORDS = "star galaxy telescope"
+HUB = "http://hub.example/"
+PAGES = 24
+
+
+def site() -> dict[str, str]:
+    """Half of the pages are about stars; each links to some others, with words that tell which."""
+
+    def link(number: int) -> str:
+        text = "a galaxy of stars" if number % 2 else "soup and onions"
+        return f"<li>see <a href='http://w{number % 3}.example/{number}'>{text} {number}</a> here"
+
+    def body(number: int) -> str:
+        about = "A star is seen through a telescope. " if number % 2 else "Fry the onions in butter. "
+        links = "".join(link((number * 5 + step) % PAGES) for step in (1, 2, 3))
+        return f"<title>Page {number}</title><h1>About</h1><p>{about * 4} Number {number}.</p><ul>{links}</ul>"
+
+    pages = {f"http://w{number % 3}.example/{number}": body(number) for number in range(PAGES)}
+    return {HUB: f"<p>Stars and soups.</p><ul>{link(0)}{link(1)}{link(2)}</ul>", **pages}
+
+
+def teach(name: str, models: Path) -> None:
+    topic = load_topic(WORDS, seeds=[HUB])
+    prioritizer = build(find("prioritizer", name, PRIORITIZERS), {}, critic=KeywordsCritic(keywords=WORDS.split()))
+    prioritizer.teach(toy_paths())
+    save_taught(models / slug(topic), prioritizer, TaughtCard(topic=topic.name, prioritizer=name))
+
+
+@pytest.mark.parametrize("name", PRIORITIZERS)
+def test_leads_a_crawl_that_is_killed_and_gone_on_with(name, crawl, tmp_path):
+    if find("prioritizer", name, PRIORITIZERS).taught:
+        teach(name, tmp_path / "models")
+    settings = {"CONCURRENT_REQUESTS": 1, "FOCUSED_TRAIN_EVERY": 3}
+    how = {"arguments": {"prioritizer": name}, "settings": settings}
+    assert crawl(site(), kill_after=12, **how).exit_code < 0
+    again = crawl(site(), **how)
+    assert again.exit_code == 0, again.log
+    assert again.stats["focused/job/pages"] == PAGES + 1
+    assert "Traceback" not in again.log
+    with closing(read_records(tmp_path / "job")) as records:
+        story = "\n".join(tell_why(records, "http://w1.example/1"))
+    assert "score: " in story
+    assert "a feature without a name" not in story
+
+
+def test_a_taught_prioritizer_that_was_not_taught_is_told_before_anything_is_fetched(crawl):
+    names = [name for name in PRIORITIZERS if find("prioritizer", name, PRIORITIZERS).taught]
+    for name in names:
+        result = crawl(site(), arguments={"prioritizer": name})
+        assert result.exit_code == 2
+        assert result.last_line.startswith(
+            f"prioritizer {name!r} has not been taught for topic {WORDS!r}: scrapy teach"
+        )
+        assert not result.visits
+
+
+FAILING = '''
+from focused.prioritizers.best_first import BestFirst
+
+class Failing(BestFirst):
+    """Cannot learn."""
+    name = "failing"
+    learns = True
+
+    def learn(self, lessons):
+        raise RuntimeError("no")
+'''
+
+
+def test_a_learner_that_fails_costs_no_page(crawl, tmp_path, monkeypatch):
+    (tmp_path / "their_own.py").write_text(FAILING)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    result = crawl(site(), arguments={"prioritizer": "their_own.Failing"}, settings={"FOCUSED_TRAIN_EVERY": 3})
+    assert result.exit_code == 0, result.log
+    assert result.stats["focused/job/pages"] == PAGES + 1
+    assert result.stats["focused/training/failed"] > 1
+    assert "The prioritizer could not learn" in result.log
