@@ -24,6 +24,9 @@ from focused.frontier.records import FILE, Lock
 from focused.frontier.store import JobRefused
 from focused.frontier.store_sqlite import SqliteStore
 from focused.parts import Parts, choose_prioritizer
+from focused.prioritizers import PRIORITIZERS
+from focused.prioritizers.base import Prioritizer
+from focused.registry import UnknownName, find
 
 ABOUT, STARTS = "about", "starts"
 _MOST_STARTS = 100
@@ -92,6 +95,16 @@ def read_about(connection: sqlite3.Connection) -> dict[str, Any]:
         raise JobRefused("this job does not tell how it was made: start its crawl once more, then ask again")
     about: dict[str, Any] = json.loads(text)
     return about
+
+
+def untaught_prioritizer(connection: sqlite3.Connection) -> Prioritizer:
+    """The prioritizer of a job as it was made, without what it has learned. JobRefused if it cannot be made again."""
+    chosen = read_about(connection)["prioritizer"]
+    try:
+        prioritizer: Prioritizer = find("prioritizer", chosen["name"], PRIORITIZERS)(**chosen["options"])
+    except (UnknownName, TypeError, ValueError) as error:
+        raise JobRefused(f"the prioritizer of this job, {chosen['name']!r}, cannot be made again: {error}") from error
+    return prioritizer
 
 
 def _noted(connection: sqlite3.Connection, key: str) -> str | None:

@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.arrays import load_arrays
-from focused.frontier.starts import read_about
+from focused.frontier.starts import untaught_prioritizer
 from focused.frontier.store import JobRefused
 from focused.pages.evidence import Evidence, mix
 from focused.pages.tokens import Ids
-from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.base import Prioritizer
-from focused.registry import UnknownName, find
 from focused.report.words import Feature, WordTable
 
 OFFSETS = tuple(range(-5, 6))
@@ -59,14 +57,13 @@ class AtOffset:
 
 def read_model(connection: sqlite3.Connection) -> Model:
     """The prioritizer that a job saved last. JobRefused if it cannot be made again, with the reason."""
-    chosen = read_about(connection)["prioritizer"]
+    prioritizer = untaught_prioritizer(connection)
     row = connection.execute("SELECT data, seq FROM models WHERE name = 'prioritizer'").fetchone()
-    try:
-        prioritizer: Prioritizer = find("prioritizer", chosen["name"], PRIORITIZERS)(**chosen["options"])
-        if row is not None:
+    if row is not None:
+        try:
             prioritizer.restore(load_arrays(row[0]))
-    except (UnknownName, TypeError, ValueError) as error:
-        raise JobRefused(f"the prioritizer of this job, {chosen['name']!r}, cannot be made again: {error}") from error
+        except (KeyError, ValueError) as error:
+            raise JobRefused(f"what this job has learned does not fit its prioritizer: {error}") from error
     return Model(prioritizer, 0 if row is None else int(row[1]))
 
 

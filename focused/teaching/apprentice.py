@@ -6,12 +6,10 @@ import sqlite3
 
 from focused.arrays import save_arrays
 from focused.frontier.lessons import read_lessons
-from focused.frontier.starts import read_about
-from focused.prioritizers import PRIORITIZERS
+from focused.frontier.starts import untaught_prioritizer
 from focused.prioritizers.apprentice import Apprentice
 from focused.prioritizers.base import Lessons
 from focused.prioritizers.observed import BestFirstObserved, for_apprentice
-from focused.registry import find
 
 
 class NothingLearned(ValueError):
@@ -38,13 +36,12 @@ def trained_apprentice(connection: sqlite3.Connection) -> tuple[bytes, int]:
 
 def _untaught(connection: sqlite3.Connection) -> Apprentice:
     """A new apprentice that fits the evidence of the job."""
-    chosen = read_about(connection)["prioritizer"]
-    prioritizer = find("prioritizer", chosen["name"], PRIORITIZERS)(**chosen["options"])
+    prioritizer = made = untaught_prioritizer(connection)
     if isinstance(prioritizer, BestFirstObserved):
         prioritizer = prioritizer.apprentice
     if not isinstance(prioritizer, Apprentice):
         raise NothingLearned(
-            f"a crawl with the prioritizer {chosen['name']!r} keeps no evidence that an apprentice can learn from; "
+            f"a crawl with the prioritizer {made.name!r} keeps no evidence that an apprentice can learn from; "
             f"one with {BestFirstObserved.name!r} fetches what best-first does, and keeps it"
         )
     return prioritizer
