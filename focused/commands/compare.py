@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -58,6 +59,11 @@ class Command(ScrapyCommand):
         add("--workers", type=int, default=0, metavar="N", help="worker processes for --fast (default: one per core)")
         add("--concurrency", type=int, default=1, metavar="N", help="requests at a time (default: 1)")
         add("--limits", metavar="A,B", help="rows that show what could be had (default: all; '' for none)")
+        add("--paths", default="", metavar="FILE|DIR", help="paths that teach those that must be taught (scrapy paths)")
+        add("--paths-web", default="", metavar="WARC[,WARC]", help="where the pages on these paths are recorded")
+        add("--gamma", default="0.5,0.6,0.7,0.8", metavar="A,B", help="cosines at which a page counts as like a target")
+        add("--similarity", action="store_true", help="also print how like the wanted examples the pages were")
+        add("--resume", action="store_true", help="leave out what stands in the results in DIR already")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if not args or not opts.web:
@@ -66,18 +72,23 @@ class Command(ScrapyCommand):
 
         from focused.lab.compare import Comparison
         from focused.lab.jobs import JobFailed
-        from focused.lab.present import to_rich, write_page
+        from focused.lab.page import write_page
+        from focused.lab.present import likeness_table, notes, tables, to_rich
 
         console = Console(width=None if os.isatty(1) else 160)
         quiet = Console(stderr=True)
         try:
             # Scrapy has taken the command's name out of the arguments.
             command = ["scrapy", "compare", *sys.argv[1:]]
-            results = Comparison(_plan(args, opts), lambda words: quiet.print(words, highlight=False), command).run()
+            plan, notify = _plan(args, opts), partial(quiet.print, highlight=False, markup=False)
+            results = Comparison(plan, notify, command, resume=opts.resume).run()
         except (OSError, ValueError, JobFailed) as error:
             raise UsageError(str(error), print_help=False) from error
-        for table in to_rich(results):
-            console.print(table)
+        for table in (*tables(results), likeness_table(results) if opts.similarity else None):
+            if table:
+                console.print(to_rich(table))
+        for note in notes(results):
+            console.print(note, style="yellow", highlight=False, markup=False)
         console.print(f"[bold]{write_page(results, Path(opts.out))}[/] (raw figures: {opts.out}/results.json)")
 
 
@@ -91,10 +102,11 @@ def _plan(args: list[str], opts: argparse.Namespace) -> Plan:
         raise ValueError(f"--limits: {strangers[0]!r} is not known, there are {', '.join(ROWS)}")
     if opts.pages < 1:
         raise ValueError(f"--pages: {opts.pages} is not a number above 0")
+    entrants = _entrants(opts.prioritizers) + ["offline"] * opts.offline
     return Plan(
         topics=args,
         web=opts.web,
-        prioritizers=_entrants(opts.prioritizers) + ["offline"] * opts.offline,
+        prioritizers=entrants,
         pages=opts.pages,
         out=opts.out,
         topics_file=opts.topics_file,
@@ -108,7 +120,10 @@ def _plan(args: list[str], opts: argparse.Namespace) -> Plan:
         workers=opts.workers,
         concurrency=opts.concurrency,
         budgets=_budgets(opts.budgets, opts.pages),
+        gammas=_gammas(opts.gamma),
         limits=limits,
+        paths=opts.paths,
+        paths_web=_paths_web(opts, entrants),
         settings=dict(one.split("=", 1) for one in opts.set),
     )
 
@@ -129,6 +144,31 @@ def _entrants(text: str) -> list[str]:
         options = entrant.table()
         build(find("prioritizer", options.pop("name"), PRIORITIZERS), options)
     return texts
+
+
+def _paths_web(opts: argparse.Namespace, entrants: list[str]) -> list[str]:
+    """The web that the paths are in; told of what does not go together before anything is read."""
+    from focused.lab.entrants import parse_entrant
+
+    web = _words(opts.paths_web)
+    if bool(opts.paths) != bool(web):
+        raise ValueError("--paths and --paths-web: give both, the paths and the recorded web (WARC) with their pages")
+    for option, name in (("--paths", opts.paths), *(("--paths-web", name) for name in web)):
+        if name and not Path(name).exists():
+            raise ValueError(f"{option}: there is no {name!r}")
+    if opts.paths and not any(parse_entrant(text).kind_of_paths for text in entrants):
+        raise ValueError(f"--paths: none of {', '.join(entrants)} is taught by paths: leave it out")
+    return web
+
+
+def _gammas(text: str) -> tuple[float, ...]:
+    try:
+        gammas = tuple(float(word) for word in _words(text))
+    except ValueError:
+        gammas = (2.0,)
+    if not all(0 < gamma <= 1 for gamma in gammas):
+        raise ValueError(f"--gamma: {text!r} are not cosines: give numbers above 0 and up to 1, such as 0.5,0.7")
+    return gammas
 
 
 def _budgets(text: str, pages: int) -> tuple[int, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -186,12 +186,15 @@ def draw_starts(lab: LabTopic, kind: str, ground: Ground, sets: int) -> list[lis
     return [[urls[row] for row in random.Random(number).sample(pool.tolist(), few)] for number in range(sets)]
 
 
-def judge_all(web: Web, critics: Sequence[Critic]) -> NDArray[np.float32]:
-    """R of every page by every critic (a row each); each page is parsed once."""
+def judge_all(
+    web: Web, critics: Sequence[Critic], seen: Callable[[int, Page], None] = lambda *_: None
+) -> NDArray[np.float32]:
+    """R of every page by every critic (a row each); each page is parsed once, and shown to ``seen``."""
     relevance = np.zeros((len(critics), len(web)), np.float32)
     for row in web.pages():
         page = read_page(web, row)
         relevance[:, row] = [critic.judge(page).relevance for critic in critics]
+        seen(row, page)
     return relevance
 
 

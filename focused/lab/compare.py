@@ -2,68 +2,61 @@
 
 from __future__ import annotations
 
-import json
-import os
 import platform
-import re
-import shutil
-import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
-from typing import Any
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from focused.frontier.records import read_records
 from focused.lab.bounds import row, walk
 from focused.lab.cases import Case, Preparer, draw_starts, judge_all
-from focused.lab.entrants import Entrant, parse_entrant
-from focused.lab.jobs import FETCHES, JOB, STATS, Job, run_fast, run_real
-from focused.lab.measure import Figures, measure, read_trace, share_of
-from focused.lab.plan import Plan, Results, Run
+from focused.lab.crawls import Crawls, Notify, Task, stats_of, trace_of, verdicts_of
+from focused.lab.entrants import parse_entrant
+from focused.lab.jobs import JOB, Job
+from focused.lab.likeness import Bags, Cosines, Likeness, measure_likeness
+from focused.lab.measure import Figures, Trace, measure, share_of
+from focused.lab.plan import Plan, Results, Run, Taught, taught_to_text, write_results
+from focused.lab.resume import Done
+from focused.lab.teacher import Teacher
 from focused.lab.topics import LabTopic, read_examples, read_labels, read_topics
-from focused.prioritizers.observed import BestFirstObserved
-from focused.replay.graph import Graph, read_graph
-from focused.replay.log import FetchLog, read_log
+from focused.replay.graph import read_graph
+from focused.replay.log import FetchLog
 from focused.replay.web import Web
 from focused.teaching.apprentice import NothingLearned, trained_apprentice
 from focused.topics.topic import load_topic
 
 BASELINE = "best-first"
 """Losses are also given relative to this prioritizer's."""
+Relevance = NDArray[np.float32]
 _LIBRARIES = ("scrapy", "scikit-learn", "numpy", "lxml")
-
-Notify = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Task:
-    """One crawl that is wanted."""
-
-    case: Case
-    entrant: Entrant
-    start: int
 
 
 class Comparison:
-    """Runs a plan; ``notify`` is told of each step, ``command`` is what the results say they were made by."""
+    """Runs a plan; ``notify`` is told of each step, ``command`` is what the results say they were made by.
 
-    def __init__(self, plan: Plan, notify: Notify, command: Sequence[str] = ()) -> None:
+    ``resume`` leaves out what stands in the results already, if there are any.
+    """
+
+    def __init__(self, plan: Plan, notify: Notify, command: Sequence[str] = (), *, resume: bool = False) -> None:
         self.plan = plan
         self.command = command
         self.out = Path(plan.out)
         self.notify = notify
+        self.done = Done.of(self.out) if resume else Done()
         self.web = Web.open(*plan.web)
         notify(f"{len(self.web.pages())} pages recorded")
-        self.graph: Graph = read_graph(self.web, *plan.web)
+        self.graph = read_graph(self.web, *plan.web)
         self.out.mkdir(parents=True, exist_ok=True)
         self.preparer = Preparer(self.web, self.graph, self.out / "topics", self.out / "models")
+        self.crawls = Crawls(plan, self.web, self.preparer.models, notify)
+        self.teacher = Teacher(plan, self.crawls, self.graph)
+        self.bags = Bags(self.web)
+        self._cosines: dict[str, Cosines] = {}
 
     def run(self) -> Results:
         """Teach, crawl, measure."""
@@ -71,22 +64,32 @@ class Comparison:
         if plan.labels:
             self.preparer.labels = read_labels(plan.labels)
         cases = self._cases()
-        self._teach(cases)
-        results = Results(
+        results = self.done.continued(self._nothing_yet(cases))
+        tasks = self._tasks(cases)
+        if plan.paths:
+            # Told of what is wrong with them before anything else has taken its time.
+            for case in {task.case.name: task.case for task in tasks if task.entrant.kind_of_paths}.values():
+                self.teacher.paths_for(case)
+        unfinished = {task.case.name for task in tasks} | {case.name for case, *_ in self._walks(cases)}
+        self._teach([case for case in cases if case.name in unfinished])
+        write_results(results, self.out)
+        for one in chain(self._limits(cases), self._crawls(tasks)):
+            results.add(one)
+            _relate(results.runs)
+            # What is done stays done when the rest is interrupted.
+            write_results(results, self.out)
+        return results
+
+    def _nothing_yet(self, cases: Sequence[Case]) -> Results:
+        return Results(
             command=list(self.command),
             versions={"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
-            plan=plan,
+            plan=self.plan,
             targets={case.name: case.wanted for case in cases},
             examples={case.name: case.examples for case in cases},
             starts={case.name: case.starts for case in cases},
             runs=[],
         )
-        for run in chain(self._limits(cases), self._crawls(cases)):
-            results.runs.append(run)
-            _relate(results.runs)
-            # What is done stays done when the rest is interrupted.
-            (self.out / "results.json").write_bytes(msgspec.json.format(msgspec.json.encode(results), indent=1))
-        return results
 
     def _cases(self) -> list[Case]:
         plan = self.plan
@@ -106,6 +109,27 @@ class Comparison:
         ground = self.preparer.from_table(lab, examples, []).ground
         return self.preparer.from_table(lab, examples, draw_starts(lab, plan.start, ground, plan.starts))
 
+    def _tasks(self, cases: Sequence[Case]) -> list[Task]:
+        """The crawls that are still to be done."""
+        entrants = [parse_entrant(text) for text in self.plan.prioritizers]
+        return [
+            Task(case, entrant, start)
+            for case in cases
+            for entrant in entrants
+            for start in range(len(case.starts))
+            if (case.name, entrant.text, start) not in self.done.runs
+        ]
+
+    def _walks(self, cases: Sequence[Case]) -> list[tuple[Case, str, int]]:
+        """The crawls on paper that are still to be done."""
+        return [
+            (case, name, start)
+            for case in cases
+            for name in self.plan.limits
+            for start in range(len(case.starts))
+            if (case.name, name, start) not in self.done.runs
+        ]
+
     def _teach(self, cases: Sequence[Case]) -> None:
         (self.out / "teaching.tsv").unlink(missing_ok=True)
         with FetchLog(self.out / "teaching.tsv", remember=False) as log:
@@ -114,94 +138,88 @@ class Comparison:
                     self.notify(f"teaching {case.name}: {case.examples} examples")
                     self.preparer.teach(case, self.plan.critic, log)
 
-    def _crawls(self, cases: Sequence[Case]) -> Iterator[Run]:
-        plan = self.plan
-        entrants = [parse_entrant(text) for text in plan.prioritizers]
-        tasks = [
-            Task(case, entrant, start) for case in cases for entrant in entrants for start in range(len(case.starts))
-        ]
-        # Crawls of the paper's best-first, whose lessons are studied before the others can begin.
-        first = [(self._job(task, observed=True), task) for task in tasks if task.entrant.studies]
-        for job, task in self._run(first):
-            _study(job.path(JOB), self._studied(task))
-        for job, task in self._run([(self._job(task), task) for task in tasks]):
+    def _crawls(self, tasks: Sequence[Task]) -> Iterator[Run | Taught]:
+        """All crawls; those that must wait for something to be taught come last."""
+        self._study([task for task in tasks if task.entrant.studies])
+        ready = [task for task in tasks if not task.entrant.kind_of_paths]
+        for job, task in self.crawls.run([(self._job(task), task) for task in ready]):
+            yield self._measured(job, task)
+        yield from self._taught_crawls([task for task in tasks if task.entrant.kind_of_paths])
+
+    def _taught_crawls(self, tasks: Sequence[Task]) -> Iterator[Run | Taught]:
+        refused = set()
+        for taught in self.teacher.teach([task for task in tasks if not self._is_taught(task)]):
+            self.notify(taught_to_text(taught))
+            if taught.refused:
+                refused.add((taught.topic, taught.row, taught.start))
+            yield taught
+        ready = [task for task in tasks if self.teacher.key(task) not in refused]
+        work = [(self.crawls.job(task, models=self.teacher.models(task)), task) for task in ready]
+        for job, task in self.crawls.run(work):
             yield self._measured(job, task)
 
-    def _run(self, work: Sequence[tuple[Job, Task]]) -> Iterator[tuple[Job, Task]]:
-        jobs = [job for job, _ in work]
-        known = {job.folder: task for job, task in work}
-        workers = self.plan.workers or os.cpu_count() or 1
-        paths = [Path(path) for path in self.plan.web]
-        done = run_fast(jobs, paths, workers=workers) if self.plan.fast else run_real(jobs, self.web)
-        for count, job in enumerate(done, 1):
-            task = known[job.folder]
-            self.notify(f"{count}/{len(jobs)} {task.case.name}: {Path(job.folder).name}")
-            yield job, task
+    def _is_taught(self, task: Task) -> bool:
+        return self.teacher.key(task) in self.done.taught and self.teacher.is_taught(task)
 
-    def _job(self, task: Task, *, observed: bool = False) -> Job:
-        case = task.case
-        name = f"{_plain(task.entrant.text)}-{task.start}{'-observed' if observed else ''}"
-        folder = self.out / "crawls" / case.folder.name / name
-        # Crawls of an earlier comparison would be gone on with.
-        shutil.rmtree(folder, ignore_errors=True)
-        table = task.entrant.table()
-        if observed:
-            table |= {"name": BestFirstObserved.name, "combine": "first"}
-        arguments = {"topic": str(case.write_topic(task.start, table, name).resolve()), "prioritizer": table["name"]}
-        settings = _settings(self.plan, case, self.preparer.models)
-        if task.entrant.studies and not observed:
-            arguments["apprentice"] = str(self._studied(task).resolve())
-            if task.entrant.name == "offline":
-                settings["FOCUSED_TRAIN_EVERY"] = str(10**9)
-        return Job(folder=str(folder.resolve()), arguments=arguments, settings=settings)
+    def _study(self, tasks: Sequence[Task]) -> None:
+        """Train apprentices on crawls of the paper's best-first, before those that they lead can begin."""
+        watched = [(self.crawls.job(Task(task.case, task.entrant.observed(), task.start)), task) for task in tasks]
+        for job, task in self.crawls.run(watched):
+            try:
+                with closing(read_records(job.path(JOB))) as records:
+                    state, _ = trained_apprentice(records)
+            except NothingLearned as error:
+                raise ValueError(f"{job.path(JOB)}: {error}") from error
+            self._studied(task).write_bytes(state)
 
     def _studied(self, task: Task) -> Path:
-        return task.case.folder / f"{_plain(task.entrant.text)}-{task.start}.npz"
+        return task.case.folder / f"{task.name}.npz"
+
+    def _job(self, task: Task) -> Job:
+        if not task.entrant.studies:
+            return self.crawls.job(task)
+        settings = {"FOCUSED_TRAIN_EVERY": str(10**9)} if task.entrant.name == "offline" else {}
+        return self.crawls.job(task, arguments={"apprentice": str(self._studied(task).resolve())}, settings=settings)
 
     def _measured(self, job: Job, task: Task) -> Run:
-        case = task.case
-        stats = json.loads(job.path(STATS).read_text("utf-8"))
-        trace = read_trace(read_log(job.path(FETCHES)), self.web, case.ground.counts, self.plan.pages)
-        figures = measure(
-            trace,
-            case.ground.targets,
-            budgets=self.plan.budgets,
-            most=self.plan.pages,
-            relevance=_verdicts(job, self.web),
-        )
+        stats = stats_of(job)
+        trace = trace_of(job, self.web, task.case.ground, self.plan.pages)
         pages = stats.get("focused/page/judged") or len(trace.pages)
-        return Run(
-            topic=case.name,
-            row=task.entrant.text,
-            start=task.start,
-            figures=figures,
-            cpu_ms=1_000 * stats["focused/lab/cpu"] / pages if pages else None,
-            seconds=stats.get("elapsed_time_seconds"),
-            stopped_by=str(stats.get("focused/stopped_by", stats.get("finish_reason", ""))),
-        )
+        run = self._run(task.case, task.entrant.text, task.start, trace, verdicts_of(job, self.web))
+        run.cpu_ms = 1_000 * stats["focused/lab/cpu"] / pages if pages else None
+        run.seconds = stats.get("elapsed_time_seconds")
+        run.stopped_by = str(stats.get("focused/stopped_by", stats.get("finish_reason", "")))
+        return run
 
     def _limits(self, cases: Sequence[Case]) -> Iterator[Run]:
-        plan = self.plan
-        critics = [case.critic for case in cases if case.critic]
-        if "foresight" in plan.limits and critics:
-            self.notify(f"judging all pages for {len(critics)} topics")
-            relevance = iter(judge_all(self.web, critics))
-            for case in cases:
-                case.ground.relevance = next(relevance) if case.critic else None
-        for case in cases:
-            for name in plan.limits:
-                if name != "foresight" or case.ground.relevance is not None:
-                    yield from self._limit(case, name)
+        walks = self._walks(cases)
+        unjudged = {case.name: case for case, name, _ in walks if case.critic and "foresight" in self.plan.limits}
+        if unjudged:
+            self._judge(list(unjudged.values()))
+        for case, name, start in walks:
+            if name != "foresight" or case.ground.relevance is not None:
+                seeds = [seed for seed in map(self.web.find, case.starts[start]) if seed >= 0]
+                trace = walk(case.ground, seeds, self.plan.pages, row(name, case.ground))
+                yield self._run(case, name, start, trace, case.ground.relevance)
 
-    def _limit(self, case: Case, name: str) -> Iterator[Run]:
+    def _judge(self, cases: Sequence[Case]) -> None:
+        self.notify(f"judging all pages for {len(cases)} topics")
+        critics = [case.critic for case in cases if case.critic]
+        for case, relevance in zip(cases, judge_all(self.web, critics, self.bags.keep), strict=True):
+            case.ground.relevance = relevance
+
+    def _run(self, case: Case, name: str, start: int, trace: Trace, relevance: Relevance | None) -> Run:
         plan = self.plan
-        for number, start in enumerate(case.starts):
-            seeds = [seed for seed in map(self.web.find, start) if seed >= 0]
-            trace = walk(case.ground, seeds, plan.pages, row(name, case.ground))
-            figures = measure(
-                trace, case.ground.targets, budgets=plan.budgets, most=plan.pages, relevance=case.ground.relevance
-            )
-            yield Run(topic=case.name, row=name, start=number, figures=figures)
+        figures = measure(trace, case.ground.targets, budgets=plan.budgets, most=plan.pages, relevance=relevance)
+        return Run(topic=case.name, row=name, start=start, figures=figures, likeness=self._likeness(case, trace))
+
+    def _likeness(self, case: Case, trace: Trace) -> Likeness | None:
+        targets = case.critic.targets if case.critic else None
+        if targets is None:
+            return None
+        if case.name not in self._cosines:
+            self._cosines[case.name] = Cosines(targets, self.bags, len(self.web))
+        return measure_likeness(self._cosines[case.name].of(trace.pages), self.plan.gammas, self.plan.pages)
 
 
 def _relate(runs: Sequence[Run]) -> None:
@@ -218,16 +236,6 @@ def _loss(figures: Figures) -> float | None:
     return figures.loss if figures.loss_at_n is None else figures.loss_at_n
 
 
-def _study(job: Path, file: Path) -> None:
-    """Train an apprentice on the lessons of a job, for ``-a apprentice=FILE``."""
-    try:
-        with closing(read_records(job)) as records:
-            state, _ = trained_apprentice(records)
-    except NothingLearned as error:
-        raise ValueError(f"{job}: {error}") from error
-    file.write_bytes(state)
-
-
 def _held_out(hold_out: str, topic: str) -> tuple[str, str] | None:
     """``column=value``; ``column`` alone takes what stands behind the @ in the topic's name."""
     if not hold_out:
@@ -238,47 +246,3 @@ def _held_out(hold_out: str, topic: str) -> tuple[str, str] | None:
     if not value:
         raise ValueError(f"--hold-out {hold_out}: which {column}? say {column}=…; the topic is {topic!r}")
     return column, value
-
-
-def _settings(plan: Plan, case: Case, models: Path) -> dict[str, Any]:
-    settings: dict[str, Any] = {
-        "FOCUSED_MODELS": str(models.resolve()),
-        "FOCUSED_LAB_PAGES": str(plan.pages),
-        "FOCUSED_LAB_IGNORED": str(case.ignored.resolve()),
-        "DOWNLOAD_DELAY": "0",
-        "AUTOTHROTTLE_ENABLED": "0",
-        "FOCUSED_PROGRESS_EVERY": "0",
-        "FOCUSED_REPORT": "",
-        "CONCURRENT_REQUESTS": str(plan.concurrency),
-        "CONCURRENT_REQUESTS_PER_DOMAIN": str(plan.concurrency),
-        "EXTENSIONS": {"focused.lab.extension.LabExtension": 0},
-    }
-    if plan.concurrency == 1:
-        # One page at a time in earnest: the next is asked for when callback and pipelines of the last are through.
-        # Otherwise a crawl of several hosts depends on how fast the machine is.
-        settings["SCRAPER_SLOT_MAX_ACTIVE_SIZE"] = "1"
-    if plan.critic and case.critic:
-        settings["FOCUSED_CRITIC"] = plan.critic
-    if case.hosts:
-        # Exactly these hosts and ports: allowed hosts would let subdomains in.
-        hosts = "|".join(re.escape(host) for host in case.hosts)
-        settings["FOCUSED_SCOPE_ALLOW"] = f"^https?://(?:{hosts})(?:/|$)"
-    return settings | plan.settings
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^\w.-]+", "_", name)
-
-
-def _verdicts(job: Job, web: Web) -> NDArray[np.float32]:
-    """R of the pages that a crawl judged, by their number in the web."""
-    relevance = np.full(len(web), np.nan, np.float32)
-    try:
-        with closing(read_records(job.path(JOB))) as records:
-            for url, judged in records.execute("SELECT url, relevance FROM pages"):
-                found = web.find(url)
-                if found >= 0:
-                    relevance[found] = judged
-    except sqlite3.Error as error:
-        raise ValueError(f"{job.path(JOB)}: the crawl's records cannot be read: {error}") from error
-    return relevance

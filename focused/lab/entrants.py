@@ -9,7 +9,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
+
+from focused.prioritizers import PRIORITIZERS
+from focused.prioritizers.base import Prioritizer
+from focused.prioritizers.observed import BestFirstObserved
+from focused.prioritizers.taught import TaughtPrioritizer
+from focused.registry import find
 
 APPRENTICE = "apprentice"
 STUDIED = ("offline", "warm")
@@ -27,6 +34,21 @@ class Entrant:
     def studies(self) -> bool:
         """Does it begin with an apprentice that was trained on another crawl's lessons?"""
         return self.name in STUDIED
+
+    @cached_property
+    def kind(self) -> type[Prioritizer]:
+        """The prioritizer's class. UnknownName if there is none of this name."""
+        kind: type[Prioritizer] = find("prioritizer", self.table()["name"], PRIORITIZERS)
+        return kind
+
+    @property
+    def kind_of_paths(self) -> str:
+        """The kind of paths by which it must be taught before it can crawl; nothing if it need not be taught."""
+        return self.kind.kind_of_paths if issubclass(self.kind, TaughtPrioritizer) else ""
+
+    def observed(self) -> Entrant:
+        """The crawl that it studies: best-first's, which keeps what an apprentice with these options would see."""
+        return Entrant(f"{self.text}-observed", BestFirstObserved.name, {**self.options, "combine": "first"})
 
     def table(self) -> dict[str, Any]:
         """The ``[prioritizer]`` table of its topic file."""

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 
+from focused.files import write_whole
 from focused.lab.bounds import ROWS
+from focused.lab.likeness import GAMMAS, Likeness
 from focused.lab.measure import Figures
+
+RESULTS = "results.json"
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
-    """What is compared with what, where and how. ``starts`` 0 takes the starting pages that the topics file gives."""
+    """What is compared with what, where and how. ``starts`` 0 takes the starting pages that the topics file gives.
+
+    ``paths`` (a file, or a folder with one for each topic) teach the prioritizers that must be taught; their pages are
+    in ``paths_web``. Without any, paths are drawn from a best-first crawl.
+    """
 
     topics: list[str]
     web: list[str]
@@ -27,7 +37,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     workers: int = 0
     concurrency: int = 1
     budgets: tuple[int, ...] = (200, 500, 1000)
+    gammas: tuple[float, ...] = GAMMAS
     limits: tuple[str, ...] = ROWS
+    paths: str = ""
+    paths_web: list[str] = []
     settings: dict[str, str] = {}
 
 
@@ -38,11 +51,50 @@ class Run(msgspec.Struct, kw_only=True):
     row: str
     start: int
     figures: Figures
+    likeness: Likeness | None = None
     share: float | None = None
     loss_ratio: float | None = None
     cpu_ms: float | None = None
     seconds: float | None = None
     stopped_by: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, int]:
+        """Which crawl it was."""
+        return self.topic, self.row, self.start
+
+
+class Taught(msgspec.Struct, kw_only=True):
+    """What came of teaching a prioritizer by paths. ``start`` None: for all starts; ``refused``: why it failed.
+
+    ``own_pages`` of the pages on its paths are pages that the crawl itself may fetch.
+    """
+
+    topic: str
+    row: str
+    start: int | None
+    paths: int
+    pages: int
+    own_pages: int = 0
+    figures: dict[str, float] = {}
+    cpu: float = 0.0
+    refused: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, int | None]:
+        """Whom it is about."""
+        return self.topic, self.row, self.start
+
+
+def taught_to_text(taught: Taught) -> str:
+    """What came of teaching a prioritizer, in a line."""
+    who = f"{taught.topic}{'' if taught.start is None else f', start {taught.start}'}: {taught.row}"
+    if taught.refused:
+        return f"{who} was not taught: {taught.refused}"
+    figures = ", ".join(f"{name} {value:.3g}" for name, value in taught.figures.items())
+    own = f" ({taught.own_pages} of them pages that the crawl may fetch)" if taught.own_pages else ""
+    spent = f"{taught.cpu:.1f} s of CPU"
+    return f"{who} was taught by {taught.paths} paths with {taught.pages} pages{own}, in {spent}: {figures}"
 
 
 class Results(msgspec.Struct, kw_only=True):
@@ -55,3 +107,26 @@ class Results(msgspec.Struct, kw_only=True):
     examples: dict[str, int]
     starts: dict[str, list[list[str]]]
     runs: list[Run]
+    taught: list[Taught] = []
+
+    def add(self, one: Run | Taught) -> None:
+        """Take in what has been done; teaching that was tried again takes the place of what came of it before."""
+        if isinstance(one, Run):
+            self.runs.append(one)
+        else:
+            self.taught = [known for known in self.taught if known.key != one.key] + [one]
+
+
+def read_results(folder: str | Path) -> Results:
+    """The results in a comparison's folder. ValueError if there are none that can be read."""
+    file = Path(folder) / RESULTS
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Results)
+    except (OSError, msgspec.DecodeError) as error:
+        raise ValueError(f"{file}: there are no results of a comparison that can be read: {error}") from error
+
+
+def write_results(results: Results, folder: Path) -> None:
+    """Write ``results.json``, whole or not at all."""
+    with write_whole(folder / RESULTS) as file:
+        file.write(msgspec.json.format(msgspec.json.encode(results), indent=1))

@@ -38,6 +38,8 @@ class TaughtPrioritizer(Prioritizer):
     """A prioritizer that learns from paths, before the crawl; `teach` changes it, nothing else does."""
 
     taught: ClassVar[bool] = True
+    kind_of_paths: ClassVar[str] = "walks"
+    """What suits it where paths are drawn for it: "walks" or "visits", as `scrapy paths --kind` tells them apart."""
 
     @property
     @abstractmethod

@@ -38,9 +38,9 @@ def page_of_file(path: Path, limits: PageLimits) -> Page:
     return response_to_page_now(response, limits)
 
 
-def pages_of_web(urls: Sequence[str], web: str, limits: PageLimits) -> Fetched:
-    """Pages from a recorded web (a WARC file), redirects followed. OSError or ValueError if it cannot be read."""
-    recorded, fetched = Web.open(web), Fetched()
+def pages_of_web(urls: Sequence[str], web: str | Web, limits: PageLimits) -> Fetched:
+    """Pages from a recorded web (or its WARC file), redirects followed. OSError or ValueError if it cannot be read."""
+    recorded, fetched = web if isinstance(web, Web) else Web.open(web), Fetched()
     for url in dict.fromkeys(urls):
         response = _recorded(recorded, url)
         if response.status != 200:

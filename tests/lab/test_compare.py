@@ -12,8 +12,9 @@ import pytest
 
 from focused.lab.compare import Comparison
 from focused.lab.jobs import FETCHES, JobFailed
+from focused.lab.page import write_page
 from focused.lab.plan import Plan
-from focused.lab.present import tables, write_page
+from focused.lab.present import tables
 from focused.replay.log import read_log
 
 ROOT = Path(__file__).parents[2]
@@ -98,16 +99,21 @@ def test_everything_is_written_down(fast):
     assert written["versions"]["scrapy"]
     assert len(written["runs"]) == len(results.runs)
     page = write_page(results, out).read_text()
-    assert page.count("<svg") == 1
+    assert page.count("<svg") == 2 + len(results.plan.gammas)
     assert "apprentice" in page
     assert "<svg" in (out / "stars.svg").read_text()
     assert len(read_log(out / "teaching.tsv")) == results.examples["stars"]
 
 
 def test_what_is_done_is_kept_when_the_rest_fails(small_web, tmp_path):
-    with pytest.raises(JobFailed, match="no-such-one"):
+    with pytest.raises(JobFailed, match="no_such_option"):
         compare(
-            small_web, tmp_path, prioritizers=["best-first", "no-such-one"], fast=True, limits=("bound",), workers=1
+            small_web,
+            tmp_path,
+            prioritizers=["best-first", "apprentice:no_such_option=1"],
+            fast=True,
+            limits=("bound",),
+            workers=1,
         )
     kept = json.loads((tmp_path / "results.json").read_text())
     assert [run["row"] for run in kept["runs"]] == ["bound", "best-first"]
@@ -118,7 +124,7 @@ def test_several_starts_give_mean_and_spread(small_web, tmp_path):
         small_web, tmp_path, prioritizers=["best-first"], start="on", starts=2, fast=True, limits=("bound",)
     )
     assert [len(start) for start in results.starts["stars"]] == [2, 2]
-    [(_, rows)] = tables(results)
+    [(_, _, rows)] = tables(results)
     assert [row[0] for row in rows] == ["best-first", "bound"]
     assert all("±" in row[1] for row in rows)
 
@@ -132,7 +138,7 @@ def test_the_apprentice_can_be_trained_offline(small_web, tmp_path):
 
 def test_the_offline_apprentice_learns_from_the_very_pages_of_best_first(small_web, tmp_path):
     compare(small_web, tmp_path, prioritizers=["best-first", "offline:combine=max"], fast=True, limits=())
-    assert fetched(tmp_path, "offline_combine_max-0-observed") == fetched(tmp_path, "best-first-0")
+    assert fetched(tmp_path, "offline_combine_max-observed-0") == fetched(tmp_path, "best-first-0")
 
 
 def test_held_out_examples_teach_nothing(small_web, tmp_path):

@@ -1,0 +1,80 @@
+"""Prioritizers taught by paths, in processes of their own, a school for each set of paths."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from functools import lru_cache
+from multiprocessing import get_context
+from typing import Any
+
+import msgspec
+from scrapy.utils.project import get_project_settings
+
+from focused.critics.models import ModelRefused
+from focused.lab.plan import Taught
+from focused.paths.path import Path
+from focused.prioritizers.taught import NotTaught
+from focused.replay.web import Web
+from focused.responses import limits_of
+from focused.teaching.gathering import pages_of_web
+from focused.teaching.paths import PathTeaching, addresses_of
+from focused.teaching.plan import CannotTeach
+from focused.topics.topic import load_topic
+
+
+@dataclass(frozen=True)
+class Pupil:
+    """A prioritizer that is taught: what is told of it, and its topic file and settings."""
+
+    told: Taught
+    topic: str
+    settings: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class School:
+    """Prioritizers that are taught by the same paths; ``source`` says where these come from."""
+
+    paths: list[Path]
+    web: tuple[str, ...]
+    source: dict[str, Any]
+    pupils: list[Pupil]
+
+
+def teach_all(schools: Sequence[School], most: int) -> Iterator[Taught]:
+    """Teach in so many processes at most, and tell how each prioritizer did when its school is through."""
+    if not schools:
+        return
+    # Not forked: the threads of libraries that train do not survive it.
+    with ProcessPoolExecutor(min(most, len(schools)), mp_context=get_context("spawn")) as pool:
+        try:
+            for done in as_completed([pool.submit(_teach, school) for school in schools]):
+                yield from done.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _teach(school: School) -> list[Taught]:
+    settings = get_project_settings()
+    fetched = pages_of_web(addresses_of(school.paths), _open(school.web), limits_of(settings))
+    results = []
+    for pupil in school.pupils:
+        settings.setdict(pupil.settings, priority="cmdline")
+        began = time.process_time()
+        try:
+            teaching = PathTeaching.plan(load_topic(pupil.topic), settings)
+            card = teaching.teach(school.paths, fetched, school.source, lambda *_: None)
+        except (NotTaught, CannotTeach, ModelRefused) as error:
+            results.append(msgspec.structs.replace(pupil.told, refused=str(error)))
+        else:
+            spent = time.process_time() - began
+            results.append(msgspec.structs.replace(pupil.told, figures=card.figures, cpu=spent))
+    return results
+
+
+@lru_cache(maxsize=1)
+def _open(paths: tuple[str, ...]) -> Web:
+    return Web.open(*paths)

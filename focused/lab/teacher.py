@@ -1,0 +1,145 @@
+"""Entrants that must be taught by paths before they can crawl.
+
+The paths are either given (``--paths``, drawn beforehand from another web), or drawn from the crawl's own records, as
+section 3.5 of Chakrabarti, Punera, Subramanyam (2002) has an apprentice trained: a best-first crawl of the same length
+from the same starts, whose pages, links and verdicts (no labels) are all that is known of the web. A page with R ≥ 0.5
+is a target then. All entrants of one topic and start learn from the same crawl.
+
+What an entrant has learned goes into a models folder of its own, ``taught/ENTRANT-START``, beside a copy of the topic's
+critic: there its crawl finds both, and so does ``FOCUSED_MODELS=… scrapy why``.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from focused.lab.cases import Case
+from focused.lab.crawls import Crawls, Task, plain, settings_of_case, workers
+from focused.lab.entrants import Entrant
+from focused.lab.jobs import JOB
+from focused.lab.plan import Plan, Taught
+from focused.lab.schools import Pupil, School, teach_all
+from focused.paths.draw import draw_visits, draw_walks
+from focused.paths.path import Path as Way
+from focused.paths.path import PathsError, read_paths
+from focused.paths.stops import FURTHEST
+from focused.replay.graph import Graph
+from focused.teaching.drawing import Site, site_of_job
+from focused.teaching.paths import addresses_of
+
+_OBSERVED = Entrant("observed", "best-first", {})
+
+
+class Teacher:
+    """Teaches the entrants of a plan, in processes of their own."""
+
+    def __init__(self, plan: Plan, crawls: Crawls, graph: Graph) -> None:
+        self.plan = plan
+        self.crawls = crawls
+        self.graph = graph
+        self.folder = Path(plan.out) / "taught"
+
+    def paths_for(self, case: Case) -> list[Way]:
+        """The paths that are given for a case; PathsError if there are none."""
+        place = Path(self.plan.paths)
+        names = list(dict.fromkeys(f"{name}.jsonl" for name in (case.folder.name, case.name.replace("/", "_"))))
+        files = [place] if not place.is_dir() else [place / name for name in names if (place / name).is_file()]
+        if not files:
+            raise PathsError([f"--paths {place}: no paths for topic {case.name!r}: neither {' nor '.join(names)}"])
+        return read_paths(files[0])
+
+    def key(self, task: Task) -> tuple[str, str, int | None]:
+        """What an entrant is taught for: topic, entrant, start; given paths teach it for all starts (None)."""
+        return task.case.name, task.entrant.text, None if self.plan.paths else task.start
+
+    def models(self, task: Task) -> Path:
+        """The models folder that the crawl of a taught entrant reads."""
+        *_, start = self.key(task)
+        return self.folder / (plain(task.entrant.text) + ("" if start is None else f"-{start}"))
+
+    def is_taught(self, task: Task) -> bool:
+        """Does its model stand where the crawl will look for it?"""
+        return (self.models(task) / task.case.folder.name / f"{task.entrant.kind.name}.npz").is_file()
+
+    def teach(self, tasks: Sequence[Task]) -> Iterator[Taught]:
+        """Teach what the tasks need, and tell how each went when it is done."""
+        classes: dict[tuple[str, int | None, str], dict[str, Task]] = {}
+        for task in tasks:
+            kind = "" if self.plan.paths else task.entrant.kind_of_paths
+            topic, entrant, start = self.key(task)
+            classes.setdefault((topic, start, kind), {}).setdefault(entrant, task)
+        together = [list(pupils.values()) for pupils in classes.values()]
+        schools = []
+        for pupils, school in self._given(together) if self.plan.paths else self._drawn(together):
+            if isinstance(school, PathsError):
+                yield from (self._told(task, [], str(school)) for task in pupils)
+            else:
+                schools.append(school)
+        yield from teach_all(schools, workers(self.plan))
+
+    def _given(self, classes: Sequence[list[Task]]) -> Iterator[tuple[list[Task], School]]:
+        for tasks in classes:
+            source = {"file": self.plan.paths, "web": self.plan.paths_web}
+            yield tasks, self._school(tasks, self.paths_for(tasks[0].case), self.plan.paths_web, source)
+
+    def _drawn(self, classes: Sequence[list[Task]]) -> Iterator[tuple[list[Task], School | PathsError]]:
+        """A school for each class, or why no paths could be drawn for it."""
+        watched = {(task.case.name, task.start): Task(task.case, _OBSERVED, task.start) for task, *_ in classes}
+        for _ in self.crawls.run([(self.crawls.job(task), task) for task in watched.values()]):
+            pass
+        for tasks in classes:
+            job = self.crawls.path(watched[tasks[0].case.name, tasks[0].start]) / JOB
+            try:
+                site = site_of_job(self.crawls.web, self.graph, job, self._roots(tasks[0]))
+                ways = draw_paths(site, tasks[0].entrant.kind_of_paths)
+            except PathsError as error:
+                yield tasks, error
+            else:
+                yield tasks, self._school(tasks, ways, self.plan.web, {"job": str(job), "web": self.plan.web})
+
+    def _roots(self, task: Task) -> list[str]:
+        """The pages of a start, redirects followed."""
+        rows = [self.crawls.web.find(url) for url in task.case.starts[task.start]]
+        pages = [int(self.graph.leads_to[row]) for row in rows if row >= 0]
+        return [self.graph.urls[page] for page in pages if page >= 0]
+
+    def _school(self, tasks: Sequence[Task], ways: list[Way], web: Sequence[str], source: dict[str, Any]) -> School:
+        pupils = []
+        for task in tasks:
+            models = self._models_with_critic(task)
+            file = task.case.write_topic(task.start, task.entrant.table(), f"{models.name}-taught")
+            settings = settings_of_case(self.plan, task.case, models)
+            pupils.append(Pupil(self._told(task, ways), str(file.resolve()), settings))
+        return School(ways, tuple(web), source, pupils)
+
+    def _models_with_critic(self, task: Task) -> Path:
+        models, name = self.models(task), task.case.folder.name
+        shutil.rmtree(models / name, ignore_errors=True)
+        models.mkdir(parents=True, exist_ok=True)
+        if (self.crawls.models / name).is_dir():
+            shutil.copytree(self.crawls.models / name, models / name)
+        return models
+
+    def _told(self, task: Task, ways: Sequence[Way], refused: str = "") -> Taught:
+        urls = addresses_of(ways)
+        rows = [row for row in map(self.crawls.web.find, urls) if row >= 0]
+        topic, entrant, start = self.key(task)
+        return Taught(
+            topic=topic,
+            row=entrant,
+            start=start,
+            paths=len(ways),
+            pages=len(urls),
+            own_pages=int(task.case.ground.inside[rows].sum()),
+            refused=refused,
+        )
+
+
+def draw_paths(site: Site, kind: str) -> list[Way]:
+    """Paths of one kind; walks begin as far out as there are pages, if that is less than the paper's four clicks."""
+    if kind == "visits":
+        return draw_visits(site.field, site.roots, site.label_of)
+    return draw_walks(site.field, furthest=min(FURTHEST, max(1, int(site.field.distances.max(initial=0)))))
