@@ -9,5 +9,7 @@ PRIORITIZERS = {
     "cosine": "focused.prioritizers.cosine.Cosine",
     "fish-search": "focused.prioritizers.fish_search.FishSearch",
     "shark-search": "focused.prioritizers.shark_search.SharkSearch",
+    "context-graph": "focused.prioritizers.context_graph.ContextGraph",
+    "crf": "focused.prioritizers.crf.Crf",
 }
 """Short name → class. A new prioritizer is one file and one line here."""

@@ -51,10 +51,14 @@ class Lessons:
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What one feature adds to a score before it is squashed; ``feature`` is an id of the evidence or a name."""
+    """What one feature adds to a score before it is squashed; ``feature`` is an id of the evidence or a name.
+
+    ``towards`` is the state that it speaks for, where links have states.
+    """
 
     feature: int | str
     weight: float
+    towards: str = ""
 
 
 class Prioritizer(ABC):
@@ -65,8 +69,8 @@ class Prioritizer(ABC):
     """
 
     name: ClassVar[str]
-    dense: ClassVar[tuple[str, ...]] = ()
-    """Names of the numbers in ``Evidence.dense``."""
+    dense: tuple[str, ...] = ()
+    """Names of the numbers in ``Evidence.dense``; of the class, or of each one where they depend on what it learned."""
     learns: ClassVar[bool] = False
     sees_fetched: bool = False
     """Does `evidence` ask for ``fetched``? (Then it is shown all links of a page, also those fetched before.)"""

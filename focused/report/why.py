@@ -238,7 +238,11 @@ def _around(features: list[Feature | None]) -> Iterator[str]:
 
 
 def _told(parts: list[Contribution], names: dict[int, Feature]) -> str:
-    return ", ".join(f"{_name(part.feature, names)} {_weight(part.weight)}" for part in parts)
+    return ", ".join(f"{_name(part.feature, names)}{_towards(part)} {_weight(part.weight)}" for part in parts)
+
+
+def _towards(part: Contribution) -> str:
+    return f" → {short(part.towards, 40)}" if part.towards else ""
 
 
 def _name(feature: int | str, names: dict[int, Feature]) -> str:

@@ -1,0 +1,191 @@
+"""Paths to goal pages by a conditional random field, after U. Sajjanhar, *Focused Web Crawling for E-Learning Content*
+(IIT Kharagpur, 2008), chapters 3 to 5.
+
+Sites of a kind are built alike: from a university's home page to departments, to people, to courses. A user shows
+some ways to goal pages, some that fail, and names pages on the way (milestones). A linear chain of dual states is
+fitted to these paths (`crf_training`, `crf_chain`); each state has a reward: how near it is to a goal (`crf_reward`).
+In the crawl α and δ run along the way by which a page was reached (§5.2.5)::
+
+    page fetched    α, δ of the page, from those of the link that led to it; label = argmax δ
+    each outlink    α, δ of the link;  score = Σ_y R(y) α(y)
+
+So a page that turns out as a failure draws all its links down, and one that is a milestone lifts them. α and δ of a
+link are dense columns of its evidence, which is where the next page finds them. Where several links led to a page, α is
+their mean and δ their best.
+
+The thesis planned the crawl and did not run it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.critics.base import Critic, Verdict
+from focused.pages.evidence import Evidence
+from focused.pages.headings import as_heading
+from focused.pages.page import Links, Page
+from focused.paths.path import PREFIX
+from focused.paths.stops import Stops
+from focused.prioritizers.base import Contribution, State
+from focused.prioritizers.crf_chain import Chain, Floats, alpha_step, delta_step, start
+from focused.prioritizers.crf_features import link_features, page_features
+from focused.prioritizers.crf_lessons import REWARDS, Teaching
+from focused.prioritizers.options import check_choice, check_number, check_switch
+from focused.prioritizers.taught import Figures, Progress, TaughtPrioritizer
+
+_SMALLEST = 1e-30
+
+
+class Crf(TaughtPrioritizer):
+    """Follows links by where on a labelled path they seem to stand."""
+
+    name = "crf"
+    follows_paths = True
+    labels_pages = True
+
+    def __init__(
+        self,
+        *,
+        critic: Critic | None = None,
+        combine: str = "max",
+        seed: int = 0,
+        gamma: float = 0.5,
+        reward: str = "thesis",
+        c2: float = 1.0,
+        least: int = 2,
+        near: int = 10,
+        headings: Sequence[str] = (),
+        prefixes: bool = False,
+        balance: bool = False,
+        iterations: int = 200,
+    ) -> None:
+        super().__init__(critic=critic, combine=combine, seed=seed)
+        check_number("gamma", gamma, 0, 1)
+        check_number("c2", c2, 1e-6, 1e6)
+        check_number("least", least, 1, 1_000, whole=True)
+        check_number("near", near, 0, 100, whole=True)
+        check_number("iterations", iterations, 1, 10_000, whole=True)
+        check_choice("reward", reward, REWARDS)
+        check_switch("prefixes", prefixes)
+        check_switch("balance", balance)
+        if isinstance(headings, str) or not all(isinstance(one, str) and as_heading(one) for one in headings):
+            raise ValueError(f"headings={headings!r}: give a list of headings of one to five words each")
+        self.near, self.headings = near, frozenset(map(as_heading, headings))
+        self._teaching = Teaching(
+            near=near, headings=self.headings, gamma=gamma, reward=reward, c2=c2, least=least,
+            prefixes=prefixes, balance=balance, iterations=iterations,
+        )  # fmt: skip
+        self.labels: list[str] = []
+        self._logits: WeakKeyDictionary[Page, Floats] = WeakKeyDictionary()
+
+    @property
+    def made_for(self) -> dict[str, Any]:
+        """What features are made of; the other options have done their work when it is taught."""
+        return {"near": self.near, "headings": sorted(self.headings)}
+
+    def teach(self, paths: Sequence[Stops], progress: Progress = lambda *_: None) -> Figures:
+        """Fit the chain; figures are those of paths held out, of sites held out where there are several."""
+        knowledge, figures = self._teaching.run(paths, progress)
+        self.take(knowledge)
+        return figures
+
+    def knowledge(self) -> State:
+        """The labels, the chain and the rewards."""
+        if not self.labels:
+            return {}
+        return {"labels": np.array(self.labels), "reward": self.reward, **self.chain.to_arrays()}
+
+    def take(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
+        """Take back what `knowledge` gave."""
+        self.labels = [str(label) for label in knowledge["labels"]]
+        self.reward: Floats = np.asarray(knowledge["reward"])
+        self.chain = Chain.from_arrays(knowledge)
+        self.dense = (
+            "state of the page",
+            *(f"alpha {label}" for label in self.labels),
+            *(f"delta {label}" for label in self.labels),
+        )
+        self._logits.clear()
+
+    def evidence(
+        self,
+        page: Page,
+        verdict: Verdict,
+        links: Links,
+        *,
+        fetched: NDArray[np.float32] | None = None,
+        arrived_by: Evidence | None = None,
+    ) -> Evidence:
+        """What is known of each link, and α and δ of its path up to it."""
+        alpha, delta = self._states_of(page, arrived_by)
+        rows = link_features(page, links, self.near)
+        logits = self.chain.links.logits(rows)
+        alphas = np.maximum(alpha_step(alpha, self.chain.to_link, logits), _SMALLEST)
+        deltas = delta_step(delta, self.chain.to_link, logits)
+        label = np.full(len(links), np.argmax(delta))
+        return Evidence.of(*rows, np.column_stack([label, alphas, deltas]).astype(np.float32), links.first)
+
+    def score(self, evidence: Evidence) -> NDArray[np.float32]:
+        """Σ R(y) α(y) over the states of the link."""
+        return np.clip(self._alphas(evidence) @ self.reward, 0, 1).astype(np.float32)
+
+    def label_of(self, page: Page, verdict: Verdict, *, arrived_by: Evidence | None = None) -> str:
+        """The most probable label of the page at the end of its path; '' for one on the way to the next milestone."""
+        label = self.labels[int(np.argmax(self._states_of(page, arrived_by)[1]))]
+        return "" if label.startswith(PREFIX) else label
+
+    def _alphas(self, evidence: Evidence) -> Floats:
+        return evidence.dense[:, 1 : 1 + len(self.labels)].astype(np.float64)
+
+    def _states_of(self, page: Page, arrived_by: Evidence | None) -> tuple[Floats, Floats]:
+        """α and δ of a page."""
+        said = self._logits_of(page)
+        if arrived_by is None or not len(arrived_by):
+            alpha, delta = start(len(self.labels))
+            nothing = np.zeros((len(alpha), len(alpha)))
+            return alpha_step(alpha, nothing, said), delta_step(delta, nothing, said)
+        alpha = self._alphas(arrived_by).mean(axis=0)
+        delta = arrived_by.dense[:, 1 + len(self.labels) :].max(axis=0).astype(np.float64)
+        return alpha_step(alpha, self.chain.to_page, said), delta_step(delta, self.chain.to_page, said)
+
+    def _logits_of(self, page: Page) -> Floats:
+        """What a page's features say for each state; asked for twice, once for its links and once for its label."""
+        said = self._logits.get(page)
+        if said is None:
+            ids = page_features(page, self.headings)
+            said = self._logits[page] = self.chain.pages.logits((np.array([0, len(ids)]), ids))[0]
+        return said
+
+    def explain(self, evidence: Evidence) -> list[Contribution]:
+        """What the words of one link add to its score, each with the state it speaks for, and the states it is in.
+
+        The score is not linear in the words: what is told is its slope, Σ_y α(y) (R(y) - score) w(y).
+        """
+        alpha = self._alphas(evidence)[0]
+        ids = np.unique(evidence.ids)
+        weights = self.chain.links.of(ids)
+        slopes = weights @ (alpha * (self.reward - alpha @ self.reward))
+        towards = [self.labels[i] for i in weights.argmax(axis=1).tolist()]
+        parts = [
+            Contribution(feature, slope, label)
+            for feature, slope, label in zip(ids.tolist(), slopes.tolist(), towards, strict=True)
+            if slope
+        ]
+        page = self.labels[int(evidence.dense[0, 0])]
+        for state in np.flatnonzero(alpha >= _TOLD).tolist():
+            name = f"from {page!r} to {self.labels[state]!r} (probability {alpha[state]:.2f})"
+            parts.append(Contribution(name, float(alpha[state] * self.reward[state])))
+        return sorted(parts, key=lambda part: -abs(part.weight))
+
+    def weights_of(self, ids: NDArray[np.uint32]) -> NDArray[np.float32]:
+        """What each feature adds to the score of a link that may be in any state."""
+        slopes = self.chain.links.of(ids) @ (self.reward - self.reward.mean()) / len(self.labels)
+        return np.asarray(slopes, np.float32)
+
+
+_TOLD = 0.05
