@@ -13,44 +13,11 @@ from focused.pages.tokens import words
 
 _HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 _TITLES = frozenset({"b", "strong", "dt", "th"})
-_BLOCKS = _HEADINGS | frozenset(
-    # fmt: off
-    [
-        "address",
-        "article",
-        "blockquote",
-        "body",
-        "br",
-        "caption",
-        "center",
-        "dd",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "footer",
-        "form",
-        "header",
-        "hr",
-        "img",
-        "li",
-        "main",
-        "nav",
-        "ol",
-        "p",
-        "pre",
-        "section",
-        "table",
-        "tbody",
-        "td",
-        "tfoot",
-        "th",
-        "thead",
-        "tr",
-        "ul",
-    ]
-    # fmt: on
-)
+_BLOCKS = _HEADINGS | {
+    "address", "article", "blockquote", "body", "br", "caption", "center", "dd", "div", "dl", "dt", "fieldset",
+    "footer", "form", "header", "hr", "img", "li", "main", "nav", "ol", "p", "pre", "section", "table", "tbody",
+    "td", "tfoot", "th", "thead", "tr", "ul",
+}  # fmt: skip
 _MOST_WORDS = 5
 _MOST = 60
 
