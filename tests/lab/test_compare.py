@@ -14,7 +14,7 @@ from focused.lab.compare import Comparison
 from focused.lab.jobs import FETCHES, JobFailed
 from focused.lab.page import write_page
 from focused.lab.plan import Plan
-from focused.lab.present import tables
+from focused.lab.present import likeness_table, tables
 from focused.replay.log import read_log
 
 ROOT = Path(__file__).parents[2]
@@ -38,8 +38,8 @@ def plan(small_web, out, **changes):
     return Plan(**(values | changes))
 
 
-def compare(small_web, out, **changes):
-    return Comparison(plan(small_web, out, **changes), lambda words: None).run()
+def compare(small_web, out, *, resume=False, **changes):
+    return Comparison(plan(small_web, out, **changes), lambda words: None, resume=resume).run()
 
 
 @pytest.fixture(scope="module")
@@ -103,6 +103,31 @@ def test_everything_is_written_down(fast):
     assert "apprentice" in page
     assert "<svg" in (out / "stars.svg").read_text()
     assert len(read_log(out / "teaching.tsv")) == results.examples["stars"]
+
+
+def test_each_run_is_measured_by_its_likeness_to_the_examples(fast):
+    results, _ = fast
+    for run in results.runs:
+        assert 0 < run.likeness.sigma < 1
+        in_order = list(run.likeness.precision.values())
+        assert in_order == sorted(in_order, reverse=True)
+        assert len(run.likeness.sigma_curve) == PAGES // 10
+    runs = {run.row: run.likeness for run in results.runs}
+    assert runs["bound"].precision_curve[0.5][0] > 0
+    _, headings, rows = likeness_table(results)
+    assert headings == ["", "σ", "cos ≥ 0.5", "cos ≥ 0.6", "cos ≥ 0.7", "cos ≥ 0.8"]
+    assert [cells[0] for cells in rows] == ["best-first", "apprentice", "foresight", "oracle", "near-bound", "bound"]
+
+
+def test_without_examples_there_are_no_targets_to_be_like(small_web, tmp_path):
+    topic = tmp_path / "mine.toml"
+    topic.write_text('name = "stars"\nkeywords = ["telescope"]\nseeds = ["http://one.example/"]\n')
+    results = compare(
+        small_web, tmp_path, topics=[str(topic)], topics_file="", prioritizers=["random"], limits=(), fast=True
+    )
+    assert [run.likeness for run in results.runs] == [None]
+    assert likeness_table(results) is None
+    assert write_page(results, tmp_path).read_text().count("<svg") == 1
 
 
 def test_what_is_done_is_kept_when_the_rest_fails(small_web, tmp_path):
@@ -176,7 +201,8 @@ def test_a_topic_as_users_write_it_takes_its_targets_from_the_labels(small_web, 
 
 
 def scrapy(*arguments):
-    environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "focused.settings", "PYTHONPATH": str(ROOT)}
+    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
+    environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "focused.settings", "PYTHONPATH": path}
     command = [sys.executable, "-m", "scrapy", "compare", *map(str, arguments)]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
 

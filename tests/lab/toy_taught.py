@@ -1,0 +1,54 @@
+"""A prioritizer that is taught by paths, as small as can be."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from focused.pages.evidence import Evidence
+from focused.prioritizers.taught import NotTaught, TaughtPrioritizer
+
+
+class Toy(TaughtPrioritizer):
+    """Likes links whose anchors have a word of those that led to a target; ``least`` paths must lead to one."""
+
+    name = "toy"
+    dense = ("good words",)
+
+    def __init__(self, *, least=1, **options):
+        super().__init__(**options)
+        self.least = least
+        self.good = set()
+
+    @property
+    def made_for(self):
+        return {"least": self.least}
+
+    def teach(self, paths, progress=lambda *_: None):
+        goals = [path for path in paths if path[-1].layer == 0 and len(path) > 1]
+        if len(goals) < self.least:
+            raise NotTaught(f"{len(goals)} paths lead to a target, {self.least} are needed: draw more")
+        for path in goals:
+            self.good.update(path[-2].page.anchor(path[-2].link).split())
+        return {"paths to a target": len(goals), "words": len(self.good)}
+
+    def knowledge(self):
+        return {"good": np.array(sorted(self.good))} if self.good else {}
+
+    def take(self, knowledge):
+        self.good = set(knowledge["good"].tolist())
+
+    def evidence(self, page, verdict, links, *, fetched=None, arrived_by=None):
+        rows = [page.links.urls.index(url) for url in links.urls]
+        good = np.array([[len(self.good & set(page.anchor(row).split()))] for row in rows], np.float32)
+        starts, ids = np.zeros(len(links) + 1, np.int64), np.zeros(0, np.uint32)
+        return Evidence.of(starts, ids, good.reshape(len(links), 1), links.first)
+
+    def score(self, evidence):
+        return np.minimum(evidence.dense[:, 0], 1).astype(np.float32)
+
+
+class ToyVisits(Toy):
+    """The same, of paths from where a crawl began."""
+
+    name = "toy-visits"
+    kind_of_paths = "visits"
