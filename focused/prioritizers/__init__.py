@@ -10,6 +10,7 @@ PRIORITIZERS = {
     "fish-search": "focused.prioritizers.fish_search.FishSearch",
     "shark-search": "focused.prioritizers.shark_search.SharkSearch",
     "context-graph": "focused.prioritizers.context_graph.ContextGraph",
+    "q-learning": "focused.prioritizers.q_learning.QLearning",
     "crf": "focused.prioritizers.crf.Crf",
 }
 """Short name → class. A new prioritizer is one file and one line here."""

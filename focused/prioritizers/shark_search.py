@@ -73,7 +73,7 @@ class SharkSearch(Prioritizer):
 
     def _inherited(self, similarity: float, arrived_by: Evidence | None) -> float:
         """What the links of a page inherit."""
-        if arrived_by is None or similarity >= self.relevant:
+        if arrived_by is None or similarity > self.relevant:
             return self.delta * similarity
         return self.delta * float(arrived_by.dense[:, 0].max())
 
@@ -84,7 +84,7 @@ class SharkSearch(Prioritizer):
         anchors = [page.ids[i:j] for i, j in zip(begin.tolist(), end.tolist(), strict=True)]
         contexts = [page.ids[i:j] for i, j in zip(*wide, strict=True)]
         anchor, context = self._similarity.of_texts([*anchors, *contexts]).reshape(2, -1)
-        return np.stack([anchor, np.where(anchor >= self.relevant, 1, context)])
+        return np.stack([anchor, np.where(anchor > self.relevant, 1, context)])
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """The potential score."""

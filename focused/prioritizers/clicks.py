@@ -1,0 +1,49 @@
+"""From paths to clicks: all links of the pages on them, and how far from a target the page behind each is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.pages.page import Page
+from focused.paths.path import FAIL
+from focused.paths.stops import FURTHEST, Stops
+
+NOWHERE = FURTHEST + 1
+"""The layer behind links that end in failure, and behind those that no path knows of."""
+
+
+@dataclass(frozen=True)
+class Clicks:
+    """The ``pages`` on some paths, each once; a row for each link of each: its page, the ``layer`` behind, if known."""
+
+    pages: list[Page]
+    page: NDArray[np.int64]
+    layer: NDArray[np.int64]
+    known: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, paths: Sequence[Stops]) -> Clicks:
+        """The clicks that some paths tell of, and those beside them."""
+        pages = {stop.page.url: stop.page for stops in paths for stop in stops}
+        layers = _known_layers(paths)
+        behind = [layers.get(url, -1) for page in pages.values() for url in page.links.urls]
+        layer = np.array(behind, np.int64)
+        page = np.repeat(np.arange(len(pages)), [len(page.links) for page in pages.values()])
+        return cls(list(pages.values()), page, np.where(layer < 0, NOWHERE, layer), layer >= 0)
+
+
+def _known_layers(paths: Sequence[Stops]) -> dict[str, int]:
+    """The layer of each page on the paths, by its own address and by those that links to it have."""
+    layers: dict[str, int] = {}
+    for stops in paths:
+        for i, stop in enumerate(stops):
+            layer = NOWHERE if stop.state == FAIL else stop.layer
+            before = stops[i - 1] if i else stop
+            linked_as = before.page.links.urls[before.link] if i and before.link >= 0 else stop.page.url
+            for url in (stop.page.url, linked_as):
+                layers[url] = min(layer, layers.get(url, NOWHERE))
+    return layers
