@@ -18,9 +18,13 @@ NOWHERE = FURTHEST + 1
 
 @dataclass(frozen=True)
 class Clicks:
-    """The ``pages`` on some paths, each once; a row for each link of each: its page, the ``layer`` behind, if known."""
+    """The ``pages`` on some paths, each once, and their ``layers``: the shortest way along all paths counts.
+
+    For each link of each page a row: its ``page``, the ``layer`` behind it, and whether this is ``known``.
+    """
 
     pages: list[Page]
+    layers: NDArray[np.int64]
     page: NDArray[np.int64]
     layer: NDArray[np.int64]
     known: NDArray[np.bool_]
@@ -30,10 +34,10 @@ class Clicks:
         """The clicks that some paths tell of, and those beside them."""
         pages = {stop.page.url: stop.page for stops in paths for stop in stops}
         layers = _known_layers(paths)
-        behind = [layers.get(url, -1) for page in pages.values() for url in page.links.urls]
-        layer = np.array(behind, np.int64)
+        own = np.array([layers[url] for url in pages], np.int64)
+        behind = np.array([layers.get(url, -1) for page in pages.values() for url in page.links.urls], np.int64)
         page = np.repeat(np.arange(len(pages)), [len(page.links) for page in pages.values()])
-        return cls(list(pages.values()), page, np.where(layer < 0, NOWHERE, layer), layer >= 0)
+        return cls(list(pages.values()), own, page, np.where(behind < 0, NOWHERE, behind), behind >= 0)
 
 
 def _known_layers(paths: Sequence[Stops]) -> dict[str, int]:

@@ -57,7 +57,7 @@ class FishSearch(Prioritizer):
         combine: str = "max",
         seed: int = 0,
         depth: int = 3,
-        width: int = 10,
+        width: int = 30,
         alpha: float = 1.5,
         relevant: float = RELEVANT,
     ) -> None:

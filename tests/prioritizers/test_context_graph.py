@@ -11,6 +11,8 @@ from prioritizer_cases import built, page, toy_paths, toy_site
 from focused.critics.base import Verdict
 from focused.pages.evidence import ON_PAGE, Evidence, mix
 from focused.pages.tokens import word_to_id
+from focused.paths.path import Path, Step
+from focused.paths.stops import resolve
 from focused.prioritizers.context_graph import LAYERS, OTHER, ContextGraph
 from focused.prioritizers.taught import NotTaught
 
@@ -31,10 +33,32 @@ def test_nearer_layers_come_first_and_within_one_the_surer_page():
 
 
 def test_links_of_targets_wait_where_the_option_says():
-    first, last = ContextGraph(), ContextGraph(own_queue=OTHER)
+    first, last = ContextGraph(own_queue=0), ContextGraph(own_queue=OTHER)
     assert scored(first, (0, 0.5))[0] > scored(first, (1, 0.9))[0]
     assert scored(last, (0, 0.5))[0] < scored(last, (4, 0.1))[0]
     assert scored(last, (1, 0.5)) == scored(first, (1, 0.5))
+
+
+def ring_of_targets(apart):
+    """Paths from a hub to targets that link to one another, or (``apart``) to nothing that counts."""
+    onward = "/nothing" if apart else "/c{next}"
+    pages = {"http://a.example/": page("list <a href=/c0>a</a><a href=/x>b</a><a href=/y>c</a>", "http://a.example/")}
+    for i in range(4):
+        link = onward.format(next=(i + 1) % 4)
+        pages[f"http://a.example/c{i}"] = page(f"syllabus <a href={link}>next</a>", f"http://a.example/c{i}")
+    urls = ["http://a.example/", *[f"http://a.example/c{i}" for i in range(4)]]
+    paths = [Path([Step(urls[0]), Step(url, "goal")]) for url in urls[1:]]
+    return resolve(paths, pages.get, str)
+
+
+@pytest.mark.parametrize(("apart", "first"), [(False, True), (True, False)])
+def test_the_paths_decide_whether_targets_lead_to_targets(apart, first):
+    prioritizer = ContextGraph()
+    prioritizer.teach(ring_of_targets(apart))
+    assert (scored(prioritizer, (0, 0.5)) > scored(prioritizer, (1, 0.5))) == first
+    back = ContextGraph()
+    back.restore(prioritizer.state())
+    assert scored(back, (0, 0.5)) == scored(prioritizer, (0, 0.5))
 
 
 def test_tells_the_layers_of_a_site_it_has_not_seen():
@@ -129,5 +153,5 @@ def test_bad_values_are_named(name, value):
 
 
 def test_what_was_taught_with_other_options_is_refused():
-    with pytest.raises(ValueError, match="taught with words=100, not 40"):
-        ContextGraph(words=40).restore(built("context-graph", {"words": 100}).state())
+    with pytest.raises(ValueError, match="taught with words=40, not 100"):
+        ContextGraph(words=100).restore(built("context-graph").state())
