@@ -61,7 +61,7 @@ class Command(ScrapyCommand):
         add("--limits", metavar="A,B", help="rows that show what could be had (default: all; '' for none)")
         add("--paths", default="", metavar="FILE|DIR", help="paths that teach those that must be taught (scrapy paths)")
         add("--paths-web", default="", metavar="WARC[,WARC]", help="where the pages on these paths are recorded")
-        add("--gamma", default="0.5,0.6,0.7,0.8", metavar="A,B", help="cosines at which a page counts as like a target")
+        add("--gamma", default="", metavar="A,B", help="cosines at which a page counts as like a target")
         add("--similarity", action="store_true", help="also print how like the wanted examples the pages were")
         add("--resume", action="store_true", help="leave out what stands in the results in DIR already")
 
@@ -162,8 +162,10 @@ def _paths_web(opts: argparse.Namespace, entrants: list[str]) -> list[str]:
 
 
 def _gammas(text: str) -> tuple[float, ...]:
+    from focused.lab.likeness import GAMMAS
+
     try:
-        gammas = tuple(float(word) for word in _words(text))
+        gammas = tuple(float(word) for word in _words(text)) or GAMMAS
     except ValueError:
         gammas = (2.0,)
     if not all(0 < gamma <= 1 for gamma in gammas):

@@ -92,7 +92,9 @@ def taught_to_text(taught: Taught) -> str:
     if taught.refused:
         return f"{who} was not taught: {taught.refused}"
     figures = ", ".join(f"{name} {value:.3g}" for name, value in taught.figures.items())
-    own = f" ({taught.own_pages} of them pages that the crawl may fetch)" if taught.own_pages else ""
+    # Drawn from the crawl's own records they all are; of given paths it should be known.
+    known = taught.own_pages if taught.start is None else 0
+    own = f" ({known} of them pages that the crawl may fetch)" if known else ""
     spent = f"{taught.cpu:.1f} s of CPU"
     return f"{who} was taught by {taught.paths} paths with {taught.pages} pages{own}, in {spent}: {figures}"
 

@@ -138,7 +138,7 @@ def to_rich(table: Table) -> RichTable:
     title, headings, rows = table
     rich = RichTable(title=title, title_justify="left", title_style="bold")
     for number, heading in enumerate(headings):
-        rich.add_column(heading, justify="right" if number else "left")
+        rich.add_column(heading, justify="right" if number else "left", overflow="fold")
     for cells in rows:
         rich.add_row(*cells)
     return rich

@@ -6,11 +6,12 @@ from the same starts, whose pages, links and verdicts (no labels) are all that i
 is a target then. All entrants of one topic and start learn from the same crawl.
 
 What an entrant has learned goes into a models folder of its own, ``taught/ENTRANT-START``, beside a copy of the topic's
-critic: there its crawl finds both, and so does ``FOCUSED_MODELS=… scrapy why``.
+critic (a hard link where that is possible): there its crawl finds both, and so does ``FOCUSED_MODELS=… scrapy why``.
 """
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -120,7 +121,7 @@ class Teacher:
         shutil.rmtree(models / name, ignore_errors=True)
         models.mkdir(parents=True, exist_ok=True)
         if (self.crawls.models / name).is_dir():
-            shutil.copytree(self.crawls.models / name, models / name)
+            shutil.copytree(self.crawls.models / name, models / name, copy_function=_link_or_copy)
         return models
 
     def _told(self, task: Task, ways: Sequence[Way], refused: str = "") -> Taught:
@@ -143,3 +144,11 @@ def draw_paths(site: Site, kind: str) -> list[Way]:
     if kind == "visits":
         return draw_visits(site.field, site.roots, site.label_of)
     return draw_walks(site.field, furthest=min(FURTHEST, max(1, int(site.field.distances.max(initial=0)))))
+
+
+def _link_or_copy(source: str, target: str) -> None:
+    """Critics take megabytes, and there may be hundreds of models folders."""
+    try:
+        os.link(source, target)
+    except OSError:
+        shutil.copy2(source, target)

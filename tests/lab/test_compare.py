@@ -115,7 +115,7 @@ def test_each_run_is_measured_by_its_likeness_to_the_examples(fast):
     runs = {run.row: run.likeness for run in results.runs}
     assert runs["bound"].precision_curve[0.5][0] > 0
     _, headings, rows = likeness_table(results)
-    assert headings == ["", "σ", "cos ≥ 0.5", "cos ≥ 0.6", "cos ≥ 0.7", "cos ≥ 0.8"]
+    assert headings == ["", "σ", *(f"cos ≥ {gamma}" for gamma in (0.2, 0.3, 0.5, 0.6, 0.7, 0.8))]
     assert [cells[0] for cells in rows] == ["best-first", "apprentice", "foresight", "oracle", "near-bound", "bound"]
 
 
