@@ -19,6 +19,8 @@ from scipy.sparse import csr_matrix
 from scipy.special import softmax
 from sklearn.naive_bayes import MultinomialNB
 
+from focused.prioritizers.taught import NotTaught
+
 Floats = NDArray[np.float64]
 _HELD_OUT = 5
 
@@ -49,6 +51,8 @@ class Bayes:
         tempering: float = 0.5,
     ) -> Self:
         """From rows of counts and their classes; without ``prior`` all classes are as probable."""
+        if not counts.shape[1]:
+            raise NotTaught("there are no words on the pages of the paths to learn from: were they read as HTML?")
         model = MultinomialNB(alpha=smoothing, fit_prior=prior).fit(counts, classes, sample_weight=weight)
         return cls(model.classes_, model.feature_log_prob_, model.class_log_prior_, tempering)
 

@@ -96,19 +96,24 @@ class ContextGraph(TaughtPrioritizer):
         clicks = Clicks.of(paths)
         pages, layers = clicks.pages, np.minimum(clicks.layers, FURTHEST)
         _check(layers)
-        held_out = np.array([is_held_out(page.url) for page in pages])
-        figures: Figures = {}
-        self._least_sure = 0.0
-        if held_out.any() and len(np.unique(layers[~held_out])) == len(np.unique(layers)):
-            self._fit([page for page, out in zip(pages, held_out, strict=True) if not out], layers[~held_out])
-            told = self._tell([page for page, out in zip(pages, held_out, strict=True) if out])
-            figures = _figures(told, layers[held_out])
-            self._least_sure = float(np.quantile(told.max(axis=1), self.other)) if self.other else 0.0
+        figures = self._measure(pages, layers)
         progress(1, 2)
         self._fit(pages, layers)
         self._decided = 0 if _to_targets(clicks, 0) >= _to_targets(clicks, 1) else OTHER
         progress(2, 2)
         return figures
+
+    def _measure(self, pages: Sequence[Page], layers: NDArray[np.int64]) -> Figures:
+        """Figures of pages held out, and the threshold that they give."""
+        self._least_sure = 0.0
+        out = np.array([is_held_out(page.url) for page in pages])
+        if not out.any() or set(layers[~out]) != set(layers):
+            return {}
+        self._fit([pages[i] for i in np.flatnonzero(~out)], layers[~out])
+        told = self._tell([pages[i] for i in np.flatnonzero(out)])
+        if self.other:
+            self._least_sure = float(np.quantile(told.max(axis=1), self.other))
+        return _figures(told, layers[out])
 
     def _fit(self, pages: Sequence[Page], layers: NDArray[np.int64]) -> None:
         self._vocabulary = Vocabulary(pages, min_pages_for(len(pages)))

@@ -88,16 +88,20 @@ class QLearning(TaughtPrioritizer):
         seen = Evidence.concat([self._seen(page, page.links) for page in clicks.pages])
         weight = np.where(clicks.known, 1, self.untaken)
         progress(1, 3)
-        held_out = np.array([is_held_out(page.url) for page in clicks.pages])[clicks.page]
-        figures: Figures = {}
-        taught = ~held_out & clicks.known
-        if (held_out & clicks.known).any() and (clicks.layer[taught] == 0).any() and (clicks.layer[taught] > 0).any():
-            self._fit(seen, clicks.layer, np.where(held_out, 0, weight))
-            figures = self._figures(seen, clicks, held_out)
+        figures = self._measure(seen, clicks, weight)
         progress(2, 3)
         self._fit(seen, clicks.layer, weight)
         progress(3, 3)
         return figures
+
+    def _measure(self, seen: Evidence, clicks: Clicks, weight: Floats) -> Figures:
+        """Figures of the links of pages held out."""
+        out = np.array([is_held_out(page.url) for page in clicks.pages])[clicks.page]
+        near = clicks.layer[~out & (weight > 0)] == 0
+        if not (out & clicks.known).any() or not near.any() or near.all():
+            return {}
+        self._fit(seen, clicks.layer, np.where(out, 0, weight))
+        return self._figures(seen, clicks, out)
 
     def _fit(self, seen: Evidence, layer: NDArray[np.int64], weight: Floats) -> None:
         """Learn from the links that have a weight."""

@@ -138,6 +138,14 @@ def test_paths_that_cannot_teach_are_refused():
         ContextGraph().teach([stops for stops in found if stops])
 
 
+def test_pages_without_words_cannot_teach():
+    urls = [f"http://a.example/{name}" for name in "abc"]
+    pages = {url: page("<a href=/b></a><a href=/c></a>", url) for url in urls}
+    paths = resolve([Path([*map(Step, urls[:2]), Step(urls[2], "goal")])], pages.get, str)
+    with pytest.raises(NotTaught, match="no words"):
+        ContextGraph().teach(paths)
+
+
 def test_untaught_it_says_so():
     one = page("<a href=/x>x</a>")
     with pytest.raises(NotTaught, match="scrapy teach --prioritizer context-graph"):
