@@ -109,8 +109,8 @@ class ContextGraph(TaughtPrioritizer):
         out = np.array([is_held_out(page.url) for page in pages])
         if not out.any() or set(layers[~out]) != set(layers):
             return {}
-        self._fit([pages[i] for i in np.flatnonzero(~out)], layers[~out])
-        told = self._tell([pages[i] for i in np.flatnonzero(out)])
+        self._fit([pages[i] for i in np.flatnonzero(~out).tolist()], layers[~out])
+        told = self._tell([pages[i] for i in np.flatnonzero(out).tolist()])
         if self.other:
             self._least_sure = float(np.quantile(told.max(axis=1), self.other))
         return _figures(told, layers[out])
