@@ -74,10 +74,12 @@ def _likeness(results: Results, topic: str) -> Iterable[str]:
     _, headings, rows = topic_table(results, topic, likeness_columns(results))
     charts = [_curves(results, topic, _sigma, title="σ", label="maximum average similarity", begin=CURVE_EVERY)]
     for gamma in results.plan.gammas:
-        title = f"precision, cos ≥ {gamma:g}"
-        charts.append(
-            _curves(results, topic, _precision(gamma), title=title, label="share of pages", begin=CURVE_EVERY)
-        )
+        # A threshold that no page came to has its zeros in the table.
+        if any(run.likeness.precision[gamma] for run in results.runs if run.topic == topic and run.likeness):
+            title = f"precision, cos ≥ {gamma:g}"
+            charts.append(
+                _curves(results, topic, _precision(gamma), title=title, label="share of pages", begin=CURVE_EVERY)
+            )
     yield f"<details><summary>{_SIMILARITY}</summary>"
     yield from chain([_table(("", headings, rows)), '<div class="charts">'], charts, ["</div></details>"])
 
