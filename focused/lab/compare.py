@@ -68,8 +68,9 @@ class Comparison:
         tasks = self._tasks(cases)
         if plan.paths:
             # Told of what is wrong with them before anything else has taken its time.
-            for case in {task.case.name: task.case for task in tasks if task.entrant.kind_of_paths}.values():
-                self.teacher.paths_for(case)
+            for task in {(task.case.name, task.entrant.kind_of_paths): task for task in tasks}.values():
+                if task.entrant.kind_of_paths:
+                    self.teacher.paths_for(task)
         unfinished = {task.case.name for task in tasks} | {case.name for case, *_ in self._walks(cases)}
         self._teach([case for case in cases if case.name in unfinished])
         write_results(results, self.out)

@@ -17,7 +17,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from focused.lab.cases import Case
 from focused.lab.crawls import Crawls, Task, plain, settings_of_case, workers
 from focused.lab.entrants import Entrant
 from focused.lab.jobs import JOB
@@ -43,13 +42,15 @@ class Teacher:
         self.graph = graph
         self.folder = Path(plan.out) / "taught"
 
-    def paths_for(self, case: Case) -> list[Way]:
-        """The paths that are given for a case; PathsError if there are none."""
-        place = Path(self.plan.paths)
-        names = list(dict.fromkeys(f"{name}.jsonl" for name in (case.folder.name, case.name.replace("/", "_"))))
+    def paths_for(self, task: Task) -> list[Way]:
+        """The paths that are given for an entrant; PathsError if there are none."""
+        place, kind = Path(self.plan.paths), task.entrant.kind_of_paths
+        topics = dict.fromkeys((task.case.folder.name, task.case.name.replace("/", "_")))
+        names = [f"{topic}{suffix}.jsonl" for suffix in (f".{kind}", "") for topic in topics]
         files = [place] if not place.is_dir() else [place / name for name in names if (place / name).is_file()]
         if not files:
-            raise PathsError([f"--paths {place}: no paths for topic {case.name!r}: neither {' nor '.join(names)}"])
+            there = ", ".join(names)
+            raise PathsError([f"--paths {place}: no paths for topic {task.case.name!r}: there is none of {there}"])
         return read_paths(files[0])
 
     def key(self, task: Task) -> tuple[str, str, int | None]:
@@ -69,9 +70,8 @@ class Teacher:
         """Teach what the tasks need, and tell how each went when it is done."""
         classes: dict[tuple[str, int | None, str], dict[str, Task]] = {}
         for task in tasks:
-            kind = "" if self.plan.paths else task.entrant.kind_of_paths
             topic, entrant, start = self.key(task)
-            classes.setdefault((topic, start, kind), {}).setdefault(entrant, task)
+            classes.setdefault((topic, start, task.entrant.kind_of_paths), {}).setdefault(entrant, task)
         together = [list(pupils.values()) for pupils in classes.values()]
         schools = []
         for pupils, school in self._given(together) if self.plan.paths else self._drawn(together):
@@ -84,7 +84,7 @@ class Teacher:
     def _given(self, classes: Sequence[list[Task]]) -> Iterator[tuple[list[Task], School]]:
         for tasks in classes:
             source = {"file": self.plan.paths, "web": self.plan.paths_web}
-            yield tasks, self._school(tasks, self.paths_for(tasks[0].case), self.plan.paths_web, source)
+            yield tasks, self._school(tasks, self.paths_for(tasks[0]), self.plan.paths_web, source)
 
     def _drawn(self, classes: Sequence[list[Task]]) -> Iterator[tuple[list[Task], School | PathsError]]:
         """A school for each class, or why no paths could be drawn for it."""
