@@ -11,6 +11,9 @@ PRIORITIZERS = {
     "shark-search": "focused.prioritizers.shark_search.SharkSearch",
     "context-graph": "focused.prioritizers.context_graph.ContextGraph",
     "q-learning": "focused.prioritizers.q_learning.QLearning",
+    "lexical": "focused.prioritizers.lexical.Lexical",
+    "memm": "focused.prioritizers.memm.Memm",
+    "hmm": "focused.prioritizers.hmm.Hmm",
     "crf": "focused.prioritizers.crf.Crf",
 }
 """Short name → class. A new prioritizer is one file and one line here."""

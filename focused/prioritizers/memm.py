@@ -1,0 +1,188 @@
+"""Paths towards targets by maximum-entropy Markov models.
+
+After H. Liu, E. Milios, L. Korba, *Exploiting Multiple Features with MEMMs for Focused Web Crawling* (NLDB 2008).
+Hidden states T0 … T4 are the clicks from a page to the nearest target, T4 is four or more. What is believed of the
+page at position t, having seen o_1 … o_t on the way there, moves by their equation 4::
+
+    α(Tj, t) = Σ_i α(Ti, t-1) p(Tj | Ti, o_t)         or, for ``viterbi``, with the best i in place of the sum (6)
+
+normalised at each step. (In the paper's spelled-out form of 4, the feature functions read f(T_j, T_j', o): by their own
+definition f(s_t-1, s_t, o_t), and by the normalising factor below it, the state before comes first.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.critics.base import Critic, Verdict
+from focused.pages.evidence import Evidence
+from focused.pages.page import Links, Page
+from focused.paths.stops import Stops
+from focused.prioritizers.base import Contribution, State
+from focused.prioritizers.maxent import MaxEnt
+from focused.prioritizers.memm_features import FEATURES, OF_LINK, Sight
+from focused.prioritizers.memm_teaching import Models, Teaching
+from focused.prioritizers.options import check_choice, check_number
+from focused.prioritizers.states import (
+    INFERENCES,
+    NAMES,
+    PRIORITIES,
+    STATES,
+    Floats,
+    belief_on_arrival,
+    log_odds,
+    path_told,
+    priority,
+    step,
+    uniform,
+    worth,
+)
+from focused.prioritizers.taught import Figures, Progress, TaughtPrioritizer
+
+_NOTHING = np.zeros(0, np.uint32)
+
+
+class Memm(TaughtPrioritizer):
+    """Follows links by how many clicks before a target they seem to stand.
+
+    ``features``: ``all``, ``words`` or ``sim-meta``, the sets of §4.2. ``inference``: ``marginal`` or ``viterbi``.
+    ``priority``: ``discounted``, the worth γ^j of the states by their probability, or ``state``, the most probable
+    state and then its probability. ``keywords``: how many at most. ``near``: words on each side of a link.
+    ``strength``: variance of the prior of the weights; larger trusts the paths more. ``beside``: how much a link beside
+    the paths teaches that leads to none of their pages, against one that does.
+    """
+
+    name = "memm"
+    follows_paths = True
+    dense = (*(f"path: {name}" for name in NAMES), *OF_LINK)
+
+    def __init__(
+        self,
+        *,
+        critic: Critic | None = None,
+        combine: str = "mean",
+        seed: int = 0,
+        features: str = "all",
+        inference: str = "marginal",
+        priority: str = "discounted",
+        gamma: float = 0.3,
+        keywords: int = 200,
+        near: int = 4,
+        strength: float = 0.1,
+        beside: float = 0.3,
+    ) -> None:
+        super().__init__(critic=critic, combine=combine, seed=seed)
+        check_choice("features", features, FEATURES)
+        check_choice("inference", inference, INFERENCES)
+        check_choice("priority", priority, PRIORITIES)
+        check_number("gamma", gamma, 0, 1)
+        check_number("keywords", keywords, 0, 10_000, whole=True)
+        check_number("near", near, 0, 100, whole=True)
+        check_number("strength", strength, 1e-6, 1e6)
+        check_number("beside", beside, 0, 1)
+        self.features, self.near = features, near
+        self.inference, self.priority, self.gamma = inference, priority, gamma
+        self._teaching = Teaching(keywords=keywords, strength=strength, beside=beside, inference=inference)
+        self._models: Models | None = None
+
+    @property
+    def made_for(self) -> dict[str, Any]:
+        """What features are made of."""
+        return {"features": self.features, "near": self.near}
+
+    def teach(self, paths: Sequence[Stops], progress: Progress = lambda *_: None) -> Figures:
+        """Choose keywords, fit both models; figures are those of pages held out."""
+        models, figures = self._teaching.run(paths, self.critic, self._sight(_NOTHING), progress)
+        self._models = models
+        return figures
+
+    def knowledge(self) -> State:
+        """The keywords and both models."""
+        return self._models.state() if self._models else {}
+
+    def take(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
+        """Take back what `knowledge` gave."""
+        self._models = Models.restore(knowledge) if knowledge else None
+
+    def evidence(
+        self,
+        page: Page,
+        verdict: Verdict,
+        links: Links,
+        *,
+        fetched: NDArray[np.float32] | None = None,
+        arrived_by: Evidence | None = None,
+    ) -> Evidence:
+        """What is believed of the page after it was seen, and what is seen of each link."""
+        belief = belief_on_arrival(arrived_by, self.inference)
+        if self._models is None:
+            return _evidence(belief, Evidence.of(*_no_words(links), _no_numbers(links), links.first))
+        sight = self._sight(self._models.keywords)
+        seen = sight.of_page(page, arrived_by.ids if arrived_by is not None else _NOTHING)
+        belief = step(belief, self._models.page.transitions(seen)[0], self.inference)
+        return _evidence(belief, self._models.pruned(sight.of_links(page, links)))
+
+    def _sight(self, keywords: NDArray[np.uint32]) -> Sight:
+        targets = self.critic.targets if self.critic is not None else None
+        if targets is None and self.features != "words":
+            raise ValueError(
+                f"prioritizer 'memm' with features={self.features!r} compares pages with the topic's targets, and "
+                "this critic keeps none: take a critic of Focused's, or set features = 'words'"
+            )
+        return Sight(self.features, keywords, targets, self.near)
+
+    def score(self, evidence: Evidence) -> NDArray[np.float32]:
+        """By what is believed of the page behind the link."""
+        if self._models is None:
+            return priority(_belief(evidence), self.gamma, self.priority)
+        return priority(self._behind(evidence, self._models.link), self.gamma, self.priority)
+
+    def _behind(self, evidence: Evidence, link: MaxEnt) -> Floats:
+        return step(_belief(evidence), link.transitions(_seen(evidence)), self.inference)
+
+    def explain(self, evidence: Evidence) -> list[Contribution]:
+        """What each feature of a link adds to the log-odds of Σ γ^j P(Tj), to first order, and what the path adds."""
+        belief = _belief(evidence)[0]
+        if self._models is None:
+            return [path_told(belief, 0.0)]
+        link, seen = self._models.link, _seen(evidence)
+        worths = worth(self.gamma)
+        chances = link.transitions(seen)[0]
+        said = chances @ worths
+        total = float(belief @ said)
+        pull = belief @ (chances * (worths - said[:, None])) / max(total * (1 - total), 1e-9)
+        parts = link.contributions(seen, pull, OF_LINK)
+        parts.append(path_told(belief, log_odds(total) - log_odds(float(uniform() @ said))))
+        return sorted(parts, key=lambda part: -abs(part.weight))
+
+    def weights_of(self, ids: NDArray[np.uint32]) -> NDArray[np.float32]:
+        """How far each feature of a link moves the worth of the states, beside their mean."""
+        if self._models is None:
+            return np.zeros(len(ids), np.float32)
+        worths = worth(self.gamma)
+        return self._models.link.weights_of(ids, worths - worths.mean())
+
+
+def _no_words(links: Links) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    return np.zeros(len(links) + 1, np.int64), _NOTHING
+
+
+def _no_numbers(links: Links) -> NDArray[np.float32]:
+    return np.zeros((len(links), len(OF_LINK)), np.float32)
+
+
+def _evidence(belief: Floats, seen: Evidence) -> Evidence:
+    path = np.tile(belief.astype(np.float32), (len(seen), 1))
+    return Evidence.of(seen.starts, seen.ids, np.hstack([path, seen.dense]), seen.leaf)
+
+
+def _belief(evidence: Evidence) -> Floats:
+    return evidence.dense[:, :STATES].astype(np.float64)
+
+
+def _seen(evidence: Evidence) -> Evidence:
+    return Evidence.of(evidence.starts, evidence.ids, evidence.dense[:, STATES:])
