@@ -81,7 +81,8 @@ def mean_table(results: Results, shown: Sequence[Column]) -> Table:
     every = sum(map(len, results.starts.values()))
     runs = {name: [run for run in results.runs if run.row == name] for name in rows_of(results)}
     rows = [[_name(name, len(own), every), *_cells(own, shown)] for name, own in runs.items()]
-    return f"mean of {len(results.targets)} topics", _headings(shown), rows
+    title = f"mean of {len(results.targets)} topics" if len(results.targets) > 1 else next(iter(results.targets), "")
+    return title, _headings(shown), rows
 
 
 def likeness_table(results: Results) -> Table | None:
