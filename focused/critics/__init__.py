@@ -3,6 +3,7 @@
 CRITICS = {
     "naive-bayes": "focused.critics.naive_bayes.NaiveBayesCritic",
     "logistic": "focused.critics.logistic.LogisticCritic",
+    "lexical": "focused.critics.lexical.LexicalCritic",
     "keywords": "focused.critics.keywords.KeywordsCritic",
 }
 """Short name → class. A new critic is one file and one line here."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from focused.critics.base import Critic, Reason, Verdict
+from focused.critics.lexical import LexicalCritic
 from focused.critics.targets import Targets
 from focused.pages.evidence import Evidence
 from focused.pages.page import Page, page_from_html
@@ -112,9 +114,25 @@ def toy_paths(sites: int = 6) -> list[Stops]:
     return paths
 
 
+LEVELS = {
+    "nature.birds": ["The penguin swims. A penguin page with penguin feathers.", "The penguin is a bird of the ice."],
+    "nature.stars": ["A telescope shows the galaxy.", "The galaxy has many stars and a planet."],
+    "other": ["Tax law and tax rates.", "A tax office and the law of the country."],
+}
+
+
+@cache
+def fitting_critic(name: str) -> Critic:
+    """A critic that a prioritizer works with: most do with any."""
+    if name != "lexical":
+        return OneWordCritic()
+    examples = [(page(f"<p>{text}"), kind) for kind, texts in LEVELS.items() for text in texts]
+    return LexicalCritic().fit([one for one, _ in examples], [kind for _, kind in examples], ["nature.birds"])
+
+
 def built(name: str, options: dict[str, Any] | None = None, critic: Critic | None = None) -> Prioritizer:
     """A prioritizer ready to lead a crawl: one that must be taught has been, on the toy paths."""
-    prioritizer = build(find("prioritizer", name, PRIORITIZERS), options or {}, critic=critic or OneWordCritic())
+    prioritizer = build(find("prioritizer", name, PRIORITIZERS), options or {}, critic=critic or fitting_critic(name))
     if isinstance(prioritizer, TaughtPrioritizer):
         prioritizer.teach(toy_paths())
     return prioritizer

@@ -1,0 +1,70 @@
+"""Levels of a taxonomy: the path from the classes that are wanted up to the root.
+
+Level 1 are the classes in focus, level 2 their parents, and so on up to level n; what lies on no level is level n + 1,
+irrelevant. With ``siblings`` the other branches below a parent stand in for it: `Science.Biology.Dinosaurs` is level 2
+for the birds. Without, a level's examples are those of exactly its class, as in Greenwood's thesis.
+
+A page's relevance is read off its level. Level 1 is the upper half of the scale; the lower half is cut into n equal
+bands, one for each further level, so that R falls with the distance. Where in its band a page stands is its grade.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.critics.base import in_focus
+
+IRRELEVANT = "irrelevant"
+_HIGHEST, _LOWEST = 0.98, 0.02
+"""Grades stay off the borders of a band: level 2 must not reach the 0.5 from which a page counts as found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """The path to the classes in ``focus``, seen from a taxonomy with these class ``names``."""
+
+    focus: tuple[str, ...]
+    siblings: bool
+
+    @property
+    def n(self) -> int:
+        """How many levels there are, with and without examples."""
+        return max(name.count(".") for name in self.focus) + 1
+
+    def of_class(self, name: str) -> int:
+        """The level of one class, from 1 to n + 1."""
+        if in_focus(name, self.focus):
+            return 1
+        for level in range(2, self.n + 1):
+            parents = [".".join(parts[: 1 - level]) for one in self.focus if len(parts := one.split(".")) >= level]
+            if name in parents or (self.siblings and in_focus(name, parents)):
+                return level
+        return self.n + 1
+
+
+def level_name(level: int, n: int) -> str:
+    """What a level is called in verdicts."""
+    return IRRELEVANT if level > n else f"level {level}"
+
+
+def level_of_name(name: str, n: int) -> int:
+    """The level that is called so; n + 1 for any other name."""
+    number = name.removeprefix("level ")
+    return min(int(number), n + 1) if number.isdigit() else n + 1
+
+
+def relevance_of(level: int, grade: float, n: int) -> float:
+    """R of a page at a level; ``grade`` from 0 to 1 is how near it is to the next better one."""
+    inside = min(max(grade, _LOWEST if level <= n else 0.0), _HIGHEST)
+    return 0.5 + 0.5 * inside if level == 1 else 0.5 * (n + 1 - level + inside) / n
+
+
+def place_of(relevance: float, n: int) -> float:
+    """The level that a relevance tells, as a number from 1 to n + 2 whose fraction is 0 at the better end."""
+    if relevance > 0.5:
+        return 1 + 2 * (1 - relevance)
+    return n + 2 - 2 * n * max(relevance, 0.0)
