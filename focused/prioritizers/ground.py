@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,21 +90,21 @@ class Ground:
         return known
 
 
-def figures_of(what: str, told: Sequence[tuple[Floats, int]], prior: Floats) -> Figures:
+def figures_of(what: str, said: NDArray[Any], true: NDArray[np.int64], weight: Floats, prior: Floats) -> Figures:
     """How well layers were told, as a share and as a log-loss, beside that of telling the prior each time."""
-    if not told:
+    if not len(true):
         return {}
-    said, true = np.array([belief for belief, _ in told]), np.array([layer for _, layer in told])
+    share = weight / weight.sum()
     chance = np.maximum(said[np.arange(len(true)), true], 1e-12)
     return {
-        f"{what}: layers told right": float((said.argmax(axis=1) == true).mean()),
-        f"{what}: always the most frequent": float((true == prior.argmax()).mean()),
-        f"{what}: log-loss": float(-np.log(chance).mean()),
-        f"{what}: log-loss of the prior": float(-np.log(prior[true]).mean()),
+        f"{what}: layers told right": float(share @ (said.argmax(axis=1) == true)),
+        f"{what}: by telling the most frequent": float(share @ (true == prior.argmax())),
+        f"{what}: log-loss": float(-share @ np.log(chance)),
+        f"{what}: log-loss of the prior": float(-share @ np.log(prior[true])),
     }
 
 
-def prior_of(layers: Sequence[int]) -> Floats:
+def prior_of(layers: NDArray[np.int64], weight: Floats) -> Floats:
     """How frequent the layers are; none is impossible."""
-    counts = np.bincount(np.asarray(layers, np.int64), minlength=STATES) + 0.5
+    counts = np.bincount(layers, weight, STATES) + 0.5
     return np.asarray(counts / counts.sum())

@@ -111,18 +111,21 @@ class Hmm(TaughtPrioritizer):
         """Each path is gone along; what is told of pages held out counts."""
         clusters, chain = model
         observed = [clusters.of_page(page) for page in ground.pages]
-        pages: list[tuple[Floats, int]] = []
-        links: list[tuple[Floats, int]] = []
+        pages, links, rows = [], [], []
         for path in ground.paths:
             coming = uniform()
-            for u, _, v in path:
-                if not seen[v]:
-                    pages.append((normalised(coming * chain.seen(observed[v])), ground.layers[v]))
-                    if u != NO_PAGE:
-                        links.append((coming, ground.layers[v]))
+            for _, _, v in path:
+                rows.append(v)
+                links.append(coming)
+                pages.append(normalised(coming * chain.seen(observed[v])))
                 coming = self._beyond(chain, coming, observed[v])
-        prior = prior_of([ground.layers[v] for path in ground.paths for _, _, v in path if seen[v]])
-        return {**figures_of("pages", pages, prior), **figures_of("links", links, prior)}
+        layers, out = np.array(ground.layers)[rows], ~seen[rows]
+        begins = np.array([u == NO_PAGE for path in ground.paths for u, _, _ in path])
+        prior = prior_of(layers[~out], np.ones((~out).sum()))
+        figures: Figures = {}
+        for what, told, of in (("pages", pages, out), ("links", links, out & ~begins)):
+            figures |= figures_of(what, np.array(told)[of], layers[of], np.ones(of.sum()), prior)
+        return figures
 
     def _beyond(self, chain: Chain, coming: Floats, cluster: int) -> Floats:
         """What is foretold of a page's children: what was foretold of it, what is seen of it, and one step more."""

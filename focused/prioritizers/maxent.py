@@ -20,7 +20,7 @@ from focused.pages.evidence import Evidence
 from focused.pages.tokens import Ids
 from focused.prioritizers.base import Contribution
 from focused.prioritizers.features import rows_to_matrix
-from focused.prioritizers.states import STATES, Floats
+from focused.prioritizers.states import STATES, Floats, normalised
 
 NO_STATE = -1
 """The state before the first page of a path: no edge feature holds."""
@@ -38,12 +38,16 @@ class MaxEnt:
     edges: Floats
     bias: Floats
 
-    def transitions(self, seen: Evidence) -> Floats:
-        """p(Tj | Ti, o) as ``[n, i, j]``."""
+    def says(self, seen: Evidence) -> Floats:
+        """The weight of all that is seen for each state, ``[n, j]``."""
         of_ids = rows_to_matrix((seen.starts, seen.ids), self.known) @ self.of_ids
-        says = of_ids + (seen.dense - self.usual) @ self.of_dense + self.bias
-        shares: Floats = softmax(says[:, None, :] + self.edges, axis=2)
-        return shares
+        return np.asarray(of_ids + (seen.dense - self.usual) @ self.of_dense + self.bias)
+
+    def transitions(self, says: NDArray[Any]) -> Floats:
+        """p(Tj | Ti, o) as ``[n, i, j]``, from what `says` gave."""
+        # exp(edge + says) is exp(edge) · exp(says): five times fewer exponentials.
+        joint = softmax(says.astype(np.float64), axis=1)[:, None, :] * np.exp(self.edges)
+        return normalised(joint)
 
     def contributions(self, seen: Evidence, pull: Floats, names: Sequence[str]) -> list[Contribution]:
         """What each feature of one row adds, where the log-odds of Tj count ``pull[j]``."""

@@ -21,9 +21,9 @@ from numpy.typing import NDArray
 from focused.critics.base import Critic, Verdict
 from focused.pages.evidence import Evidence
 from focused.pages.page import Links, Page
+from focused.pages.tokens import Ids
 from focused.paths.stops import Stops
 from focused.prioritizers.base import Contribution, State
-from focused.prioritizers.maxent import MaxEnt
 from focused.prioritizers.memm_features import FEATURES, OF_LINK, Sight
 from focused.prioritizers.memm_teaching import Models, Teaching
 from focused.prioritizers.options import check_choice, check_number
@@ -44,6 +44,8 @@ from focused.prioritizers.states import (
 from focused.prioritizers.taught import Figures, Progress, TaughtPrioritizer
 
 _NOTHING = np.zeros(0, np.uint32)
+_SMALLEST = 1e-9
+_CHUNK = 4_096
 
 
 class Memm(TaughtPrioritizer):
@@ -58,7 +60,7 @@ class Memm(TaughtPrioritizer):
 
     name = "memm"
     follows_paths = True
-    dense = (*(f"path: {name}" for name in NAMES), *OF_LINK)
+    dense = (*(f"path: {name}" for name in NAMES), *(f"link: {name}" for name in NAMES), *OF_LINK)
 
     def __init__(
         self,
@@ -120,11 +122,13 @@ class Memm(TaughtPrioritizer):
         """What is believed of the page after it was seen, and what is seen of each link."""
         belief = belief_on_arrival(arrived_by, self.inference)
         if self._models is None:
-            return _evidence(belief, Evidence.of(*_no_words(links), _no_numbers(links), links.first))
-        sight = self._sight(self._models.keywords)
-        seen = sight.of_page(page, arrived_by.ids if arrived_by is not None else _NOTHING)
-        belief = step(belief, self._models.page.transitions(seen)[0], self.inference)
-        return _evidence(belief, self._models.pruned(sight.of_links(page, links)))
+            return _evidence(belief, np.zeros((len(links), STATES)), _unseen(links))
+        models, sight = self._models, self._sight(self._models.keywords)
+        view = sight.view(page)
+        seen = sight.of_page(view, arrived_by.ids if arrived_by is not None else _NOTHING)
+        belief = step(belief, models.page.transitions(models.page.says(seen))[0], self.inference)
+        of_links = _pruned(sight.of_links(view, links), models.known)
+        return _evidence(belief, models.link.says(of_links), of_links)
 
     def _sight(self, keywords: NDArray[np.uint32]) -> Sight:
         targets = self.critic.targets if self.critic is not None else None
@@ -137,25 +141,31 @@ class Memm(TaughtPrioritizer):
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """By what is believed of the page behind the link."""
-        if self._models is None:
-            return priority(_belief(evidence), self.gamma, self.priority)
-        return priority(self._behind(evidence, self._models.link), self.gamma, self.priority)
+        scores = np.empty(len(evidence), np.float32)
+        for begin in range(0, len(evidence), _CHUNK):
+            some = evidence.dense[begin : begin + _CHUNK]
+            belief = _belief(some)
+            if self._models is not None:
+                belief = step(belief, self._transitions(some, self._models), self.inference)
+            scores[begin : begin + _CHUNK] = priority(belief, self.gamma, self.priority)
+        return scores
 
-    def _behind(self, evidence: Evidence, link: MaxEnt) -> Floats:
-        return step(_belief(evidence), link.transitions(_seen(evidence)), self.inference)
+    def _transitions(self, dense: NDArray[np.float32], models: Models) -> Floats:
+        # What is seen of a link never says another thing, so it is not added up again.
+        return models.link.transitions(dense[:, STATES : 2 * STATES])
 
     def explain(self, evidence: Evidence) -> list[Contribution]:
         """What each feature of a link adds to the log-odds of Σ γ^j P(Tj), to first order, and what the path adds."""
-        belief = _belief(evidence)[0]
+        belief = _belief(evidence.dense)[0]
         if self._models is None:
             return [path_told(belief, 0.0)]
-        link, seen = self._models.link, _seen(evidence)
         worths = worth(self.gamma)
-        chances = link.transitions(seen)[0]
+        chances = self._transitions(evidence.dense, self._models)[0]
         said = chances @ worths
         total = float(belief @ said)
-        pull = belief @ (chances * (worths - said[:, None])) / max(total * (1 - total), 1e-9)
-        parts = link.contributions(seen, pull, OF_LINK)
+        pull = belief @ (chances * (worths - said[:, None])) / max(total * (1 - total), _SMALLEST)
+        seen = Evidence.of(evidence.starts, evidence.ids, evidence.dense[:, 2 * STATES :])
+        parts = self._models.link.contributions(seen, pull, OF_LINK)
         parts.append(path_told(belief, log_odds(total) - log_odds(float(uniform() @ said))))
         return sorted(parts, key=lambda part: -abs(part.weight))
 
@@ -167,22 +177,22 @@ class Memm(TaughtPrioritizer):
         return self._models.link.weights_of(ids, worths - worths.mean())
 
 
-def _no_words(links: Links) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
-    return np.zeros(len(links) + 1, np.int64), _NOTHING
+def _belief(dense: NDArray[np.float32]) -> Floats:
+    return dense[:, :STATES].astype(np.float64)
 
 
-def _no_numbers(links: Links) -> NDArray[np.float32]:
-    return np.zeros((len(links), len(OF_LINK)), np.float32)
+def _evidence(belief: Floats, says: Floats, seen: Evidence) -> Evidence:
+    path = np.tile(belief, (len(seen), 1))
+    return Evidence.of(seen.starts, seen.ids, np.hstack([path, says, seen.dense]).astype(np.float32), seen.leaf)
 
 
-def _evidence(belief: Floats, seen: Evidence) -> Evidence:
-    path = np.tile(belief.astype(np.float32), (len(seen), 1))
-    return Evidence.of(seen.starts, seen.ids, np.hstack([path, seen.dense]), seen.leaf)
+def _unseen(links: Links) -> Evidence:
+    n = len(links)
+    return Evidence.of(np.zeros(n + 1, np.int64), _NOTHING, np.zeros((n, len(OF_LINK)), np.float32), links.first)
 
 
-def _belief(evidence: Evidence) -> Floats:
-    return evidence.dense[:, :STATES].astype(np.float64)
-
-
-def _seen(evidence: Evidence) -> Evidence:
-    return Evidence.of(evidence.starts, evidence.ids, evidence.dense[:, STATES:])
+def _pruned(seen: Evidence, known: Ids) -> Evidence:
+    """Without the features of which nothing was learned."""
+    kept = np.isin(seen.ids, known)
+    starts = np.concatenate([[0], np.cumsum(kept)])[seen.starts]
+    return Evidence.of(starts, seen.ids[kept], seen.dense, seen.leaf)

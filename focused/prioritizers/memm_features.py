@@ -10,17 +10,16 @@ it, a keyword in its address; and of the page on which it stands O1, O2, O3 and 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.targets import Targets
-from focused.pages.evidence import ON_PAGE, Evidence, mix
+from focused.pages.evidence import ADDRESS, ON_PAGE, Evidence, mix
 from focused.pages.page import Links, Page
-from focused.pages.tokens import LEXICON, Ids
-from focused.pages.url_words import url_features, url_words
+from focused.pages.tokens import Ids
+from focused.pages.url_words import url_features
 from focused.prioritizers.context import append_to_each, append_to_rows
 from focused.prioritizers.features import Rows, anchor_spans, anchor_words, words_near
 
@@ -34,6 +33,8 @@ OF_PAGE = (
 OF_LINK = (*OF_PAGE[:3], "cosine of the words near the link", "keyword in the address")
 
 _HERE = 0
+"""The channel of words on the page itself, ON_PAGE being that of the page on which a link stands."""
+_NOTHING = np.zeros(0, np.uint32)
 _MOST_ADDRESSES = 200
 _HEADINGS = frozenset({"title", "h1", "h2", "h3", "h4", "h5", "h6"})
 _INLINE = frozenset(
@@ -60,55 +61,62 @@ _INLINE = frozenset(
 
 
 @dataclass(frozen=True)
+class View:
+    """A page as seen by itself: its keywords, and O1 to O4."""
+
+    page: Page
+    keywords: Ids
+    numbers: NDArray[np.float32]
+
+
+@dataclass(frozen=True)
 class Sight:
-    """Which features are looked at, for which keywords (ids of words, sorted), against which targets."""
+    """Which features are looked at, for which keywords (ids of words), against which targets.
+
+    ``near``: how many words are looked at before a link, and after it.
+    """
 
     features: str
     keywords: Ids
     targets: Targets | None
-    near: int = 4
+    near: int
 
-    def of_page(self, page: Page, led_by: Ids) -> Evidence:
-        """A fetched page; ``led_by`` are the features of the links that led to it."""
-        ids = [np.zeros(0, np.uint32)]
-        if self.features != "sim-meta":
-            ids.append(mix(self.keywords_on(page), _HERE))
+    def view(self, page: Page) -> View:
+        """What is seen of a page, whoever asks."""
+        numbers = np.zeros(len(OF_PAGE), np.float32)
         if self.features != "words":
-            ids += [np.unique(led_by), mix(np.unique(anchor_words(page, page.links)[1]), ON_PAGE)]
-        dense = np.zeros((1, len(OF_PAGE)), np.float32)
-        if self.features != "words":
-            dense[0] = [*self._page_numbers(page), self._named_in([page.url])[0]]
-        row = np.concatenate(ids)
-        return Evidence.of(np.array([0, len(row)]), row, dense)
+            assert self.targets is not None
+            named = self._named(url_features([page.url, *page.links.urls[:_MOST_ADDRESSES]]))
+            numbers[0] = self.targets.likeness(page)
+            numbers[1] = self.targets.read([described_by(page)])[0]
+            numbers[2:] = named[1:].any(), named[0]
+        return View(page, self.keywords[np.isin(self.keywords, page.bag[0])], numbers)
 
-    def of_links(self, page: Page, links: Links) -> Evidence:
-        """Links of a page."""
-        n = len(links)
-        rows: Rows = (np.zeros(n + 1, np.int64), np.zeros(0, np.uint32))
-        if not len(page.leaves):
-            return Evidence.of(*rows, np.zeros((n, len(OF_LINK)), np.float32), links.first)
-        near = words_near(page, links, self.near)
+    def of_page(self, view: View, led_by: Ids = _NOTHING) -> Evidence:
+        """A fetched page, as one row; ``led_by`` are the features of the links that led to it."""
+        ids = _NOTHING
         if self.features != "sim-meta":
-            rows = append_to_each(*append_to_rows(*rows, *near), mix(self.keywords_on(page), ON_PAGE))
+            ids = mix(view.keywords, _HERE)
         if self.features != "words":
-            rows = append_to_rows(*rows, *anchor_words(page, links))
-            rows = append_to_rows(*rows, *url_features(links.urls))
+            on_it = mix(np.unique(anchor_words(view.page, view.page.links)[1]), ON_PAGE)
+            ids = np.concatenate([ids, on_it, np.unique(led_by)])
+        return Evidence.of(np.array([0, len(ids)]), ids, view.numbers[None])
+
+    def of_links(self, view: View, links: Links) -> Evidence:
+        """Links of a page, a row each."""
+        page, n = view.page, len(links)
+        rows: Rows = (np.zeros(n + 1, np.int64), _NOTHING)
         dense = np.zeros((n, len(OF_LINK)), np.float32)
+        if self.features != "sim-meta":
+            rows = append_to_each(*words_near(page, links, self.near), mix(view.keywords, ON_PAGE))
         if self.features != "words":
-            dense[:, :3] = self._page_numbers(page)
+            of_addresses = url_features(links.urls)
+            rows = append_to_rows(*rows, *anchor_words(page, links))
+            rows = append_to_rows(*rows, *of_addresses)
+            dense[:, :3] = view.numbers[:3]
             dense[:, 3] = self._cosines_near(page, links)
-            dense[:, 4] = self._named_in(links.urls)
+            dense[:, 4] = self._named(of_addresses)
         return Evidence.of(*rows, dense, links.first)
-
-    def keywords_on(self, page: Page) -> Ids:
-        """The keywords that stand on a page."""
-        return self.keywords[np.isin(self.keywords, page.bag[0])]
-
-    def _page_numbers(self, page: Page) -> tuple[float, float, bool]:
-        assert self.targets is not None
-        likeness = self.targets.likeness(page)
-        described = float(self.targets.read([described_by(page)])[0])
-        return likeness, described, bool(self._named_in(page.links.urls[:_MOST_ADDRESSES]).any())
 
     def _cosines_near(self, page: Page, links: Links) -> NDArray[np.float32]:
         assert self.targets is not None
@@ -116,14 +124,17 @@ class Sight:
         spans = zip(np.maximum(begin - self.near, 0).tolist(), (end + self.near).tolist(), strict=True)
         return self.targets.read([page.ids[i:j] for i, j in spans])
 
-    def _named_in(self, urls: Sequence[str]) -> NDArray[np.bool_]:
-        known = set(self.keywords.tolist())
-        return np.array([any(LEXICON[word] in known for word in url_words(url)) for url in urls], np.bool_)
+    def _named(self, addresses: Rows) -> NDArray[np.bool_]:
+        """Is there a keyword in each address?"""
+        starts, ids = addresses
+        hits = np.concatenate([[0], np.cumsum(np.isin(ids, mix(self.keywords, ADDRESS)))])[starts]
+        named: NDArray[np.bool_] = np.diff(hits) > 0
+        return named
 
 
 def described_by(page: Page) -> Ids:
     """The words of a page's title and headings."""
-    spans = []
+    spans = [_NOTHING]
     begin = -1
     for tag, leaf in zip(page.tags, page.tag_leaves, strict=True):
         if begin >= 0 and tag not in _INLINE:
@@ -133,4 +144,4 @@ def described_by(page: Page) -> Ids:
             begin = leaf
     if begin >= 0:
         spans.append(page.ids[page.starts[begin] :])
-    return np.concatenate([np.zeros(0, np.uint32), *spans])
+    return np.concatenate(spans)

@@ -20,6 +20,7 @@ from focused.pages.evidence import Evidence
 from focused.pages.page import Page, url_to_host
 from focused.pages.tokens import Ids, word_to_id, words
 from focused.paths.stops import FURTHEST
+from focused.prioritizers.bayes import is_held_out
 from focused.prioritizers.ground import NO_PAGE, Ground, Step
 from focused.prioritizers.maxent import NO_STATE, Samples
 from focused.prioritizers.memm_features import Sight, described_by
@@ -32,12 +33,15 @@ _NOTHING = np.zeros(0, np.uint32)
 
 @dataclass(frozen=True)
 class Lessons:
-    """Samples, the page behind each (NO_PAGE: on no path), the place where each stands, and the row of a step."""
+    """Samples: the step of each (to NO_PAGE, if the page behind a link is on no path), and the place where it stands.
+
+    ``held_out`` are those that figures are measured on, one in five by the address that is arrived at.
+    """
 
     samples: Samples
-    pages: NDArray[np.int64]
+    steps: list[Step]
     places: list[str]
-    row_of: dict[Step, int]
+    held_out: NDArray[np.bool_]
 
     def known(self) -> Ids:
         """The features that can be learned: the most frequent that stand in two places at least."""
@@ -57,27 +61,27 @@ def gather(ground: Ground, sight: Sight, beside: float, tick: Callable[[], None]
     bare: list[Evidence] = []
     links: list[Evidence] = []
     for page in ground.pages:
-        bare.append(sight.of_page(page, _NOTHING))
-        links.append(sight.of_links(page, page.links))
+        view = sight.view(page)
+        bare.append(sight.of_page(view))
+        links.append(sight.of_links(view, page.links))
         tick()
     return _of_pages(ground, bare, links), _of_links(ground, links, beside)
 
 
 def _of_pages(ground: Ground, bare: Sequence[Evidence], links: Sequence[Evidence]) -> Lessons:
     """A sample for each way by which a page is reached, from nowhere or by a link."""
-    rows: list[Evidence] = []
-    row_of: dict[Step, int] = {}
-    for u, link, v in _ways(ground):
-        row_of[u, link, v] = len(rows)
+    steps = list(_ways(ground))
+    rows = []
+    for u, link, v in steps:
         led_by = links[u].row(link).ids if link >= 0 else _NOTHING
         ids = np.concatenate([bare[v].ids, led_by])
         rows.append(Evidence.of(np.array([0, len(ids)]), ids, bare[v].dense))
-    before = [ground.layers[u] if u != NO_PAGE else NO_STATE for u, _, _ in row_of]
-    pages = [v for _, _, v in row_of]
-    state = [ground.layers[v] for v in pages]
-    samples = Samples(Evidence.concat(rows), np.array(before), np.array(state), np.ones(len(state)))
+    before = [ground.layers[u] if u != NO_PAGE else NO_STATE for u, _, _ in steps]
+    pages = np.array([v for _, _, v in steps], np.int64)
+    state = np.array(ground.layers)[pages]
+    samples = Samples(Evidence.concat(rows), np.array(before), state, np.ones(len(steps)))
     where = _places(ground.pages)
-    return Lessons(samples, np.array(pages), [where[v] for v in pages], row_of)
+    return Lessons(samples, steps, [where[v] for v in pages.tolist()], ground.held_out()[pages])
 
 
 def _ways(ground: Ground) -> Iterator[Step]:
@@ -95,16 +99,14 @@ def _of_links(ground: Ground, links: Sequence[Evidence], beside: float) -> Lesso
     """A sample for each link of each page."""
     behind = ground.led_to()
     where = _places(ground.pages)
-    ways = [
-        (u, link, behind.get(url, NO_PAGE))
-        for u, page in enumerate(ground.pages)
-        for link, url in enumerate(page.links.urls)
-    ]
-    pages = np.array([v for _, _, v in ways], np.int64)
-    before = np.array([ground.layers[u] for u, _, _ in ways], np.int64)
-    layers = np.array([*ground.layers, FURTHEST])
+    urls = [(u, link, url) for u, page in enumerate(ground.pages) for link, url in enumerate(page.links.urls)]
+    steps = [(u, link, behind.get(url, NO_PAGE)) for u, link, url in urls]
+    before = np.array([ground.layers[u] for u, _, _ in steps], np.int64)
+    pages = np.array([v for _, _, v in steps], np.int64)
+    layers = np.array([*ground.layers, FURTHEST])  # the last is that of NO_PAGE
     samples = Samples(Evidence.concat(links), before, layers[pages], np.where(pages != NO_PAGE, 1.0, beside))
-    return Lessons(samples, pages, [where[u] for u, _, _ in ways], {way: row for row, way in enumerate(ways)})
+    held_out = np.array([is_held_out(url) for _, _, url in urls], np.bool_)
+    return Lessons(samples, steps, [where[u] for u, _, _ in steps], held_out)
 
 
 def _places(pages: Sequence[Page]) -> list[str]:

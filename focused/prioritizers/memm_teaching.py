@@ -1,28 +1,28 @@
-"""Teaching an MEMM: one model for pages that were fetched, one for links; figures on pages held out."""
+"""Teaching an MEMM: one model for pages that were fetched, one for links; figures on what was held out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.base import Critic
-from focused.pages.evidence import Evidence
 from focused.pages.tokens import Ids
 from focused.paths.stops import Stops
-from focused.prioritizers.ground import NO_PAGE, Ground, figures_of, prior_of
+from focused.prioritizers.ground import Ground, figures_of, prior_of
 from focused.prioritizers.maxent import MaxEnt, fit
 from focused.prioritizers.memm_features import Sight
 from focused.prioritizers.memm_lessons import Lessons, choose_keywords, gather
 from focused.prioritizers.states import Floats, step, uniform
 from focused.prioritizers.taught import Figures, Progress
 
+Mask = NDArray[np.bool_]
 _ITERATIONS = 50
 _FITS = 4
-_PAGES_AT_ONCE = 20
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,10 @@ class Models:
     page: MaxEnt
     link: MaxEnt
 
-    def pruned(self, links: Evidence) -> Evidence:
-        """Evidence of links without the features of which neither model knows anything."""
-        kept = np.isin(links.ids, np.union1d(self.page.known, self.link.known))
-        starts = np.concatenate([[0], np.cumsum(kept)])[links.starts]
-        return Evidence.of(starts, links.ids[kept], links.dense, links.leaf)
+    @cached_property
+    def known(self) -> Ids:
+        """The features that either model has weights for."""
+        return np.union1d(self.page.known, self.link.known)
 
     def state(self) -> dict[str, NDArray[Any]]:
         """Everything as arrays."""
@@ -55,8 +54,8 @@ class _Ticker:
     def __init__(self, progress: Progress, total: int) -> None:
         self._progress, self._total, self._done = progress, total, 0
 
-    def __call__(self, steps: int = 1) -> None:
-        self._done = min(self._done + steps, self._total)
+    def __call__(self) -> None:
+        self._done = min(self._done + 1, self._total)
         self._progress(self._done, self._total)
 
 
@@ -72,47 +71,56 @@ class Teaching:
     def run(
         self, paths: Sequence[Stops], critic: Critic | None, sight: Sight, progress: Progress
     ) -> tuple[Models, Figures]:
-        """The models, and how well such did that had not seen one page in five. NotTaught says why nothing is learned."""
+        """The models, and how well such did that had not seen a fifth of it all. NotTaught if that cannot be."""
         ground = Ground.of(paths)
-        ticker = _Ticker(progress, len(ground.pages) + _FITS * _ITERATIONS)
-        sighted = replace(sight, keywords=choose_keywords(ground, critic, self.keywords))
-        lessons = gather(ground, sighted, self.beside, ticker)
-        held_out = ground.held_out()
-        figures: Figures = {}
-        if held_out.any() and not held_out.all():
-            models = self._fit(sighted.keywords, lessons, held_out, ticker)
-            figures = self._figures(ground, lessons, models)
-        models = self._fit(sighted.keywords, lessons, np.zeros(len(held_out), np.bool_), ticker)
-        known = {"pages": len(ground.pages), "arrivals": len(lessons[0].samples), "links": len(lessons[1].samples)}
-        return models, {**{name: float(count) for name, count in known.items()}, **figures}
+        tick = _Ticker(progress, len(ground.pages) + _FITS * _ITERATIONS)
+        keywords = choose_keywords(ground, critic, self.keywords)
+        lessons = gather(ground, replace(sight, keywords=keywords), self.beside, tick)
+        figures = {name: float(len(one.steps)) for name, one in zip(("arrivals", "links"), lessons, strict=True)}
+        rest = [~one.held_out for one in lessons]
+        if all(some.any() and not some.all() for some in rest):
+            models = Models(keywords, *self._fit(lessons, rest, tick))
+            figures |= self._of_pages(ground, lessons[0], models) | self._of_links(ground, lessons, models)
+        every = [np.ones(len(one.steps), np.bool_) for one in lessons]
+        return Models(keywords, *self._fit(lessons, every, tick)), figures
 
-    def _fit(
-        self, keywords: Ids, lessons: tuple[Lessons, Lessons], held_out: NDArray[np.bool_], ticker: _Ticker
-    ) -> Models:
-        fitted = []
-        for one in lessons:
-            unseen = (one.pages != NO_PAGE) & held_out[one.pages]
-            chosen = ~unseen & (one.samples.weight > 0)
-            samples = one.samples.take(chosen)
-            fitted.append(fit(samples, one.known(), strength=self.strength, iterations=_ITERATIONS, tick=ticker))
-        return Models(keywords, *fitted)
+    def _fit(self, lessons: Sequence[Lessons], chosen: Sequence[Mask], tick: _Ticker) -> list[MaxEnt]:
+        return [
+            fit(
+                one.samples.take(some & (one.samples.weight > 0)),
+                one.known(), strength=self.strength, iterations=_ITERATIONS, tick=tick,
+            )
+            for one, some in zip(lessons, chosen, strict=True)
+        ]  # fmt: skip
 
-    def _figures(self, ground: Ground, lessons: tuple[Lessons, Lessons], models: Models) -> Figures:
+    def _of_pages(self, ground: Ground, lessons: Lessons, models: Models) -> Figures:
         """Each path is gone along; what is told of pages held out counts."""
-        of_pages, of_links = lessons
-        on_arrival = models.page.transitions(of_pages.samples.seen)
-        by_link = models.link.transitions(of_links.samples.seen)
-        held_out = ground.held_out()
-        pages: list[tuple[Floats, int]] = []
-        links: list[tuple[Floats, int]] = []
+        seen = np.flatnonzero(~lessons.held_out)
+        rows, beliefs = self._along(ground, lessons, models)
+        layers, held_out = lessons.samples.state[rows], lessons.held_out[rows]
+        prior = prior_of(lessons.samples.state[seen], lessons.samples.weight[seen])
+        return figures_of("pages", beliefs[held_out], layers[held_out], np.ones(held_out.sum()), prior)
+
+    def _along(self, ground: Ground, lessons: Lessons, models: Models) -> tuple[NDArray[np.int64], Floats]:
+        """The lesson of each stop on each path, and what is believed there."""
+        on_arrival = models.page.transitions(models.page.says(lessons.samples.seen))
+        row_of = {way: row for row, way in enumerate(lessons.steps)}
+        rows, beliefs = [], []
         for path in ground.paths:
             belief = uniform()
             for way in path:
-                if held_out[way[2]] and way in of_links.row_of:
-                    foretold = step(belief, by_link[of_links.row_of[way]], self.inference)
-                    links.append((foretold, ground.layers[way[2]]))
-                belief = step(belief, on_arrival[of_pages.row_of[way]], self.inference)
-                if held_out[way[2]]:
-                    pages.append((belief, ground.layers[way[2]]))
-        prior = prior_of([ground.layers[v] for path in ground.paths for _, _, v in path if not held_out[v]])
-        return {**figures_of("pages", pages, prior), **figures_of("links", links, prior)}
+                rows.append(row_of[way])
+                belief = step(belief, on_arrival[rows[-1]], self.inference)
+                beliefs.append(belief)
+        return np.array(rows), np.array(beliefs)
+
+    def _of_links(self, ground: Ground, lessons: Sequence[Lessons], models: Models) -> Figures:
+        """What is told of links held out, from what is believed of their pages when they were come to last."""
+        arrivals, links = lessons
+        rows, beliefs = self._along(ground, arrivals, models)
+        of_page = np.tile(uniform(), (len(ground.pages), 1))
+        of_page[[arrivals.steps[row][2] for row in rows.tolist()]] = beliefs
+        before = of_page[[u for u, _, _ in links.steps]]
+        told = step(before, models.link.transitions(models.link.says(links.samples.seen)), self.inference)
+        state, weight, out = links.samples.state, links.samples.weight, links.held_out
+        return figures_of("links", told[out], state[out], weight[out], prior_of(state[~out], weight[~out]))
