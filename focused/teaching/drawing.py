@@ -123,7 +123,8 @@ def _labels_of(
 ) -> Callable[[int], str]:
     """The milestone of a page: the first of its labels that is one. By default the most frequent labels are."""
     if not milestones:
-        often = Counter(label for ones in labels.values() for label in ones if label.lower() not in UNWANTED)
+        every = (label for ones in labels.values() for label in ones)
+        often = Counter(label for label in every if label.rpartition(".")[2].lower() not in UNWANTED)
         milestones = [label for label, _ in often.most_common() if not in_focus(label, focus)][:_MOST_MILESTONES]
     known = set(milestones)
     by_page = {row: ones for url, ones in labels.items() if (row := web.find(url)) >= 0}
