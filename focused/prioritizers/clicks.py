@@ -20,7 +20,8 @@ NOWHERE = FURTHEST + 1
 class Clicks:
     """The ``pages`` on some paths, each once, and their ``layers``: the shortest way along all paths counts.
 
-    For each link of each page a row: its ``page``, the ``layer`` behind it, and whether this is ``known``.
+    For each link of each page a row: the row of its ``page``, the ``layer`` behind it, whether this is ``known``, and
+    whether the link leads ``away`` (one link of a target in ten leads to the target itself, on WebKB).
     """
 
     pages: list[Page]
@@ -28,6 +29,7 @@ class Clicks:
     page: NDArray[np.int64]
     layer: NDArray[np.int64]
     known: NDArray[np.bool_]
+    away: NDArray[np.bool_]
 
     @classmethod
     def of(cls, paths: Sequence[Stops]) -> Clicks:
@@ -35,9 +37,11 @@ class Clicks:
         pages = {stop.page.url: stop.page for stops in paths for stop in stops}
         layers = _known_layers(paths)
         own = np.array([layers[url] for url in pages], np.int64)
-        behind = np.array([layers.get(url, -1) for page in pages.values() for url in page.links.urls], np.int64)
+        links = [(url, page.url) for page in pages.values() for url in page.links.urls]
+        behind = np.array([layers.get(url, -1) for url, _ in links], np.int64)
         page = np.repeat(np.arange(len(pages)), [len(page.links) for page in pages.values()])
-        return cls(list(pages.values()), own, page, np.where(behind < 0, NOWHERE, behind), behind >= 0)
+        away = np.array([url != source for url, source in links], np.bool_)
+        return cls(list(pages.values()), own, page, np.where(behind < 0, NOWHERE, behind), behind >= 0, away)
 
 
 def _known_layers(paths: Sequence[Stops]) -> dict[str, int]:

@@ -204,7 +204,7 @@ class ContextGraph(TaughtPrioritizer):
 
 def _to_targets(clicks: Clicks, layer: int) -> float:
     """Which share of the links of a layer's pages lead to a target that a path knows of."""
-    behind = clicks.layer[clicks.layers[clicks.page] == layer]
+    behind = clicks.layer[clicks.away & (clicks.layers[clicks.page] == layer)]
     return float(np.mean(behind == 0)) if len(behind) else 0.0
 
 

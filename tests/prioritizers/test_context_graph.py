@@ -40,11 +40,11 @@ def test_links_of_targets_wait_where_the_option_says():
 
 
 def ring_of_targets(apart):
-    """Paths from a hub to targets that link to one another, or (``apart``) to nothing that counts."""
-    onward = "/nothing" if apart else "/c{next}"
+    """Paths from a hub to targets that link to one another, or (``apart``) each to itself."""
+    onward = "/c{own}" if apart else "/c{next}"
     pages = {"http://a.example/": page("list <a href=/c0>a</a><a href=/x>b</a><a href=/y>c</a>", "http://a.example/")}
     for i in range(4):
-        link = onward.format(next=(i + 1) % 4)
+        link = onward.format(own=i, next=(i + 1) % 4)
         pages[f"http://a.example/c{i}"] = page(f"syllabus <a href={link}>next</a>", f"http://a.example/c{i}")
     urls = ["http://a.example/", *[f"http://a.example/c{i}" for i in range(4)]]
     paths = [Path([Step(urls[0]), Step(url, "goal")]) for url in urls[1:]]
