@@ -1,5 +1,7 @@
 """How long a million waiting links take to be scored again, and what evidence and learning cost a page.
 
+Of `crf` evidence and score together, the features and the state of the page among them.
+
 python bench/scoring.py --links 1000000 --features 80
 """
 
@@ -9,6 +11,7 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +20,11 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from focused.critics.base import Verdict
 from focused.pages.evidence import Evidence
-from focused.pages.page import page_from_html
+from focused.pages.page import Page, page_from_html
+from focused.paths.stops import Stop
 from focused.prioritizers.apprentice import Apprentice
 from focused.prioritizers.base import Lessons
+from focused.prioritizers.crf import Crf
 
 
 def random_evidence(links: int, features: int) -> Evidence:
@@ -47,6 +52,22 @@ def best_of(times: int, work: Callable[[], object]) -> float:
     return 1000 * min(spent)
 
 
+def taught_crf(page: Page, states: int = 14) -> Crf:
+    """A CRF of so many states that knows every feature of a page."""
+    names = ["goal", "fail", *(f"milestone {i}" for i in range(states - 2))]
+    crf = Crf(iterations=5)
+    crf.teach([[Stop(page, "milestone 0", 1, i), Stop(page, name, 0, -1)] for i, name in enumerate(names)])
+    return crf
+
+
+def crf_page(crf: Crf, page: Page) -> None:
+    """What a crawl asks for a page that was reached by a link."""
+    arrived_by = crf.evidence(page, Verdict(0.5), page.links.take([0]))
+    # Another page with the same content: what is said of a page is remembered.
+    fresh = replace(page)
+    crf.score(crf.evidence(fresh, Verdict(0.5), fresh.links, arrived_by=arrived_by))
+
+
 def main() -> None:
     """Print milliseconds."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -67,6 +88,8 @@ def main() -> None:
         print(f"{best_of(3, lambda a=apprentice: a.score(waiting)):.0f} ms")  # type: ignore[misc]
         print(f"{learner}: learn 40 lessons {best_of(20, lambda a=apprentice: a.learn(few)):.2f} ms")  # type: ignore[misc]
     print(f"evidence of 40 links {best_of(50, lambda: apprentice.evidence(page, Verdict(0.5), page.links)):.2f} ms")
+    crf = taught_crf(page)
+    print(f"crf: evidence and score of 40 links, 14 states {best_of(50, lambda: crf_page(crf, page)):.2f} ms")
 
 
 if __name__ == "__main__":

@@ -75,6 +75,6 @@ EXTENSIONS = {
 ASYNCIO_EVENT_LOOP = "uvloop.Loop"
 LOG_LEVEL = "INFO"
 FEED_EXPORT_ENCODING = "utf-8"
-FEED_EXPORT_FIELDS = ["url", "title", "relevance", "class", "depth", "parent", "order", "score", "time"]
+FEED_EXPORT_FIELDS = ["url", "title", "relevance", "class", "depth", "parent", "order", "score", "time", "label"]
 
 globals().update(from_environment())

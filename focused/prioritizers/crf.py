@@ -39,6 +39,7 @@ from focused.prioritizers.options import check_choice, check_number, check_switc
 from focused.prioritizers.taught import Figures, Progress, TaughtPrioritizer
 
 _SMALLEST = 1e-30
+_TOLD = 0.05
 
 
 class Crf(TaughtPrioritizer):
@@ -47,6 +48,7 @@ class Crf(TaughtPrioritizer):
     name = "crf"
     follows_paths = True
     labels_pages = True
+    kind_of_paths = "visits"
 
     def __init__(
         self,
@@ -56,12 +58,11 @@ class Crf(TaughtPrioritizer):
         seed: int = 0,
         gamma: float = 0.5,
         reward: str = "thesis",
-        c2: float = 1.0,
-        least: int = 2,
+        c2: float = 0.2,
+        least: int = 1,
         near: int = 10,
         headings: Sequence[str] = (),
-        prefixes: bool = False,
-        balance: bool = False,
+        sinks: bool = False,
         iterations: int = 200,
     ) -> None:
         super().__init__(critic=critic, combine=combine, seed=seed)
@@ -71,14 +72,13 @@ class Crf(TaughtPrioritizer):
         check_number("near", near, 0, 100, whole=True)
         check_number("iterations", iterations, 1, 10_000, whole=True)
         check_choice("reward", reward, REWARDS)
-        check_switch("prefixes", prefixes)
-        check_switch("balance", balance)
+        check_switch("sinks", sinks)
         if isinstance(headings, str) or not all(isinstance(one, str) and as_heading(one) for one in headings):
             raise ValueError(f"headings={headings!r}: give a list of headings of one to five words each")
         self.near, self.headings = near, frozenset(map(as_heading, headings))
         self._teaching = Teaching(
-            near=near, headings=self.headings, gamma=gamma, reward=reward, c2=c2, least=least,
-            prefixes=prefixes, balance=balance, iterations=iterations,
+            near=near, headings=self.headings, gamma=gamma, reward=reward, c2=c2, least=least, sinks=sinks,
+            iterations=iterations,
         )  # fmt: skip
         self.labels: list[str] = []
         self._logits: WeakKeyDictionary[Page, Floats] = WeakKeyDictionary()
@@ -186,6 +186,3 @@ class Crf(TaughtPrioritizer):
         """What each feature adds to the score of a link that may be in any state."""
         slopes = self.chain.links.of(ids) @ (self.reward - self.reward.mean()) / len(self.labels)
         return np.asarray(slopes, np.float32)
-
-
-_TOLD = 0.05

@@ -34,8 +34,7 @@ class Teaching:
     reward: str
     c2: float
     least: int
-    prefixes: bool
-    balance: bool
+    sinks: bool
     iterations: int
 
     def run(self, paths: Sequence[Stops], progress: Progress) -> tuple[State, Figures]:
@@ -129,27 +128,17 @@ class _Shown:
         return row
 
     def sequences(self, chosen: Sequence[int]) -> Sequences:
-        """Some of the paths, with all that lead up to a link of theirs if these are learned as well."""
-        steps = [(i, 2 * len(self.pages[i]) - 1) for i in chosen]
-        if self.how.prefixes:
-            steps += [(i, n) for i in chosen for n in range(2, 2 * len(self.pages[i]) - 1, 2)]
-        rows = [i for i, _ in steps]
+        """Some of the paths; where failures are sinks, each goes on to a link and a page of which nothing is known."""
         return Sequences(
             concat_rows(self.page_ids),
             concat_rows(self.link_ids),
-            padded([self.pages[i] for i in rows]),
-            padded([[*self.links[i], -1] for i in rows]),
-            padded([self.states[i] for i in rows]),
-            np.array([n for _, n in steps]),
-            self._weights(rows),
+            padded([[*self.pages[i], -1] for i in chosen]),
+            padded([[*self.links[i], -1, -1] for i in chosen]),
+            padded([[*self.states[i], self._behind(self.states[i][-1])] for i in chosen]),
         )
 
-    def _weights(self, rows: Sequence[int]) -> Floats:
-        if not self.how.balance:
-            return np.ones(len(rows))
-        good = np.array([self.states[i][-1] == self.labels.index(GOAL) for i in rows])
-        share = max(good.mean(), 1 / len(good))
-        return np.asarray(np.where(good, 0.5 / share, 0.5 / max(1 - share, 1 / len(good))))
+    def _behind(self, state: int) -> int:
+        return state if self.how.sinks and self.labels[state] == FAIL else -1
 
     def said(self, chain: Chain, path: int) -> tuple[list[Floats], list[Floats]]:
         """The transitions along a path, and what its pages and links say for each state."""
@@ -177,9 +166,8 @@ def _checked(paths: Sequence[Stops]) -> list[str]:
     if GOAL not in labels:
         raise NotTaught(f"no path ends at a page labelled {GOAL!r} (labels: {', '.join(labels)}): show some that do")
     if all(path[-1].state == GOAL for path in paths):
-        raise NotTaught(
-            f"every path ends at a {GOAL!r}: what leads nowhere is learned from paths to a {FAIL!r}; add some"
-        )
+        # Such a chain would be in doubt about nothing, and follow every link alike.
+        raise NotTaught(f"every path ends at a {GOAL!r}: add some that end at a {FAIL!r}, or all links look alike")
     if all(len(path) < 2 for path in paths):
         raise NotTaught("no path has two pages, so there is no link to learn from: begin paths further from the goal")
     return labels
@@ -204,8 +192,7 @@ def _folds(paths: Sequence[Stops]) -> list[set[int]]:
 
 
 def _teaches(paths: Sequence[Stops]) -> bool:
-    ends = {path[-1].state == GOAL for path in paths}
-    return len(ends) == 2
+    return len({path[-1].state == GOAL for path in paths}) == 2
 
 
 def _figures(said: Said, labels: Sequence[str]) -> Figures:

@@ -1,7 +1,8 @@
 """Weights of a chain of dual states from labelled paths: maximum conditional likelihood, by L-BFGS.
 
 The likelihood of all paths at once is a few products of arrays a step, padded to the longest path; a page or a link on
-many paths is one row of features. Weights are held back by ``c2``·|w|², biases and transitions among them.
+many paths is one row of features. Weights are held back by ``c2``·|w|² a path, biases and transitions among them. Not
+by a fixed amount: ten times as many paths over the same pages are no more evidence of how *other* sites are built.
 
 On scipy's L-BFGS rather than python-crfsuite (0.9.12 was tried): crfsuite has one set of labels for all steps, and
 gives every transition that it never saw the weight 0. So page-states are among the labels of links and the other way
@@ -36,9 +37,8 @@ _PRECISE, _FINEST = 1e-5, 1e-7
 class Sequences:
     """Paths as numbers: a row a path, padded with -1 behind its end.
 
-    ``pages`` and ``links`` are rows of ``page_rows`` and ``link_rows``, the features; a link is -1 also where it was
-    not found on its page. ``states`` are those of the pages; a link's state is that of the page it leads to. ``steps``
-    says how many pages and links a path has: an even number ends with a link.
+    ``pages`` and ``links`` are rows of ``page_rows`` and ``link_rows``, the features; -1 also where nothing is known of
+    a page, or of a link. ``states`` are those of the pages; a link's state is that of the page it leads to.
     """
 
     page_rows: Rows
@@ -46,14 +46,6 @@ class Sequences:
     pages: Numbers
     links: Numbers
     states: Numbers
-    steps: Numbers
-    weights: Floats
-
-    def take(self, rows: Sequence[int] | Numbers) -> Sequences:
-        """Some of the paths."""
-        chosen = np.asarray(rows, np.int64)
-        columns = (self.pages[chosen], self.links[chosen], self.states[chosen])
-        return Sequences(self.page_rows, self.link_rows, *columns, self.steps[chosen], self.weights[chosen])
 
     def __len__(self) -> int:
         return len(self.pages)
@@ -83,13 +75,14 @@ class _Problem:
     """The loss and its gradient as functions of one flat array of weights."""
 
     def __init__(self, sequences: Sequences, states: int, c2: float, least: int) -> None:
-        self.s, self.c2, self.states = sequences, c2, states
+        self.s, self.c2, self.states = sequences, c2 * len(sequences), states
         self.page_x, self.page_ids = _design(sequences.page_rows, sequences.pages, least)
         self.link_x, self.link_ids = _design(sequences.link_rows, sequences.links, least)
         rows = (self.page_x.shape[1], self.link_x.shape[1], states, states)
         self.cuts = np.cumsum([n * states for n in rows])[:-1]
         self.size = sum(rows) * states
-        self.goal = self._observed()
+        self.steps = 2 * (sequences.states >= 0).sum(axis=1) - 1
+        self.observed = self._observed()
 
     def _split(self, flat: Floats) -> list[Floats]:
         return [part.reshape(-1, self.states) for part in np.split(flat, self.cuts)]
@@ -100,29 +93,29 @@ class _Problem:
         return Chain(Table(self.page_ids, pages), Table(self.link_ids, links), to_link, to_page)
 
     def _observed(self) -> list[Floats]:
-        """How often each feature stands with each state in the labelled paths, weighted."""
+        """How often each feature stands with each state in the labelled paths."""
         s = self.s
         page = np.zeros((self.page_x.shape[0], self.states))
         link = np.zeros((self.link_x.shape[0], self.states))
         step_to_link = np.zeros((self.states, self.states))
         step_to_page = np.zeros(self.states)
         for t in range(s.pages.shape[1]):
-            on = s.steps > 2 * t
-            np.add.at(page, (s.pages[on, t], s.states[on, t]), s.weights[on])
+            on = s.states[:, t] >= 0
+            known = s.pages[:, t] >= 0
+            np.add.at(page, (s.pages[known, t], s.states[known, t]), 1)
             if t:
-                np.add.at(step_to_page, s.states[on, t], s.weights[on])
-                on = s.steps > 2 * t - 1
-                np.add.at(step_to_link, (s.states[on, t - 1], s.states[on, t]), s.weights[on])
-                known = on & (s.links[:, t - 1] >= 0)
-                np.add.at(link, (s.links[known, t - 1], s.states[known, t]), s.weights[known])
+                known = s.links[:, t - 1] >= 0
+                np.add.at(link, (s.links[known, t - 1], s.states[known, t]), 1)
+                np.add.at(step_to_link, (s.states[on, t - 1], s.states[on, t]), 1)
+                np.add.at(step_to_page, s.states[on, t], 1)
         return [self.page_x.T @ page, self.link_x.T @ link, step_to_link, np.diag(step_to_page)]
 
     def loss(self, flat: Floats) -> tuple[float, Floats]:
         """Minus the log-likelihood and c2·|w|², and the gradient."""
         pages, links, to_link, to_page = self._split(flat)
         expected, log_z = self._expected(self.page_x @ pages, self.link_x @ links, to_link, to_page)
-        observed = sum(float(np.vdot(a, b)) for a, b in zip(self._split(flat), self.goal, strict=True))
-        gradient = np.concatenate([(a - b).ravel() for a, b in zip(expected, self.goal, strict=True)])
+        observed = sum(float(np.vdot(a, b)) for a, b in zip(self._split(flat), self.observed, strict=True))
+        gradient = np.concatenate([(a - b).ravel() for a, b in zip(expected, self.observed, strict=True)])
         return log_z - observed + self.c2 * float(flat @ flat), gradient + 2 * self.c2 * flat
 
     def _expected(self, pages: Floats, links: Floats, to_link: Floats, to_page: Floats) -> tuple[list[Floats], float]:
@@ -135,15 +128,15 @@ class _Problem:
         moves = [np.zeros((states, states)), np.zeros((states, states))]
         beta = np.ones((len(s), states))
         for i in range(len(said) - 1, -1, -1):
-            on = s.steps > i
+            on = self.steps > i
             both = alphas[i] * beta
-            marginal = np.where(on[:, None], both / both.sum(axis=1, keepdims=True), 0) * s.weights[:, None]
+            marginal = np.where(on[:, None], both / both.sum(axis=1, keepdims=True), 0)
             table, rows = (link, s.links[:, i // 2]) if i % 2 else (page, s.pages[:, i // 2])
             np.add.at(table, rows[rows >= 0], marginal[rows >= 0])
             if i:
                 step = steps[(i - 1) % 2]
                 coming = said[i][0] * beta
-                weight = np.where(on, s.weights / np.einsum("ns,st,nt->n", alphas[i - 1], step, coming), 0)
+                weight = on / np.einsum("ns,st,nt->n", alphas[i - 1], step, coming)
                 moves[(i - 1) % 2] += step * ((alphas[i - 1] * weight[:, None]).T @ coming)
                 back = coming @ step.T
                 beta = np.where(on[:, None], back / back.max(axis=1, keepdims=True), 1.0)
@@ -163,10 +156,10 @@ class _Problem:
         alpha, log_z = np.ones((len(self.s), self.states)), 0.0
         alphas = []
         for i, (factors, top) in enumerate(said):
-            on = self.s.steps > i
+            on = self.steps > i
             new = (alpha @ steps[(i - 1) % 2] if i else alpha) * factors
             total = new.sum(axis=1)
-            log_z += float(np.sum((np.log(total) + top) * self.s.weights * on))
+            log_z += float(np.sum((np.log(total) + top) * on))
             alpha = np.where(on[:, None], new / total[:, None], alpha)
             alphas.append(alpha)
         return alphas, log_z

@@ -85,7 +85,7 @@ def test_many_links_at_once_are_as_each_alone():
 
 
 def test_the_reward_recursion_by_hand():
-    # States: 0 goal, 1 fail. A page, a link, the last page; weights are logarithms, so their exponents are plain numbers.
+    # States: 0 goal, 1 fail. A page, a link, the last page; weights are logarithms of plain numbers.
     to_link, to_page = np.log([[3.0, 1.0], [1.0, 1.0]]), np.log([[4.0, 1.0], [1.0, 2.0]])
     first, link, last = np.zeros(2), np.log([1.0, 2.0]), np.log([1.0, 3.0])
     found = reward_of_path([to_link, to_page], [first, link, last], goal=0, gamma=0.5)
@@ -113,10 +113,9 @@ def test_rewards_by_counting():
 # --- training --------------------------------------------------------------------------------------------------------
 
 
-def sequences(steps, states, pages, links, page_rows, link_rows):
-    ones = np.ones(len(states))
-    every = (padded(pages), padded(links), padded(states), np.array(steps))
-    return Sequences(concat_rows(page_rows), concat_rows(link_rows), *every, ones)
+def small_paths():
+    numbers = [padded(SMALL[name]) for name in ("pages", "links", "states")]
+    return Sequences(concat_rows(SMALL["page_rows"]), concat_rows(SMALL["link_rows"]), *numbers)
 
 
 def rows(*ids):
@@ -124,7 +123,6 @@ def rows(*ids):
 
 
 SMALL = {
-    "steps": [3, 3, 2, 5, 1],
     "states": [[0, 1], [0, 2], [0, 1], [0, 1, 2], [2]],
     "pages": [[0, 1], [0, 2], [0, 1], [1, 0, 2], [2]],
     "links": [[0, -1], [1, -1], [0, -1], [-1, 1, -1], [-1]],
@@ -135,9 +133,9 @@ SMALL = {
 
 def test_what_is_trained_is_the_most_probable_of_all_weights():
     """At the optimum the slope of log-likelihood, summed over all labellings by hand, is that of c2·|w|²."""
-    chain = train(sequences(**SMALL), STATES, c2=0.3, least=1, iterations=500, step=lambda: None)
+    chain = train(small_paths(), STATES, c2=0.3, least=1, iterations=500, step=lambda: None)
     expected, observed = np.zeros((STATES, STATES)), np.zeros((STATES, STATES))
-    for path in range(len(SMALL["steps"])):
+    for path in range(len(SMALL["states"])):
         transitions, logits = along(chain, path)
         every = list(product(range(STATES), repeat=len(logits)))
         weight = np.exp([weight_of(labels, transitions, logits) for labels in every])
@@ -145,9 +143,9 @@ def test_what_is_trained_is_the_most_probable_of_all_weights():
             for a, b in zip(labels[0:-1:2], labels[1::2], strict=False):
                 expected[a, b] += share
         true = [state for page in SMALL["states"][path] for state in (page, page)][1:]
-        for i in range(0, SMALL["steps"][path] - 1, 2):
+        for i in range(0, len(true) - 1, 2):
             observed[true[i], true[i + 1]] += 1
-    assert np.allclose(observed - expected, 2 * 0.3 * chain.to_link, atol=1e-3)
+    assert np.allclose(observed - expected, 2 * 0.3 * len(SMALL["states"]) * chain.to_link, atol=1e-3)
 
 
 def along(chain, path):
@@ -157,12 +155,11 @@ def along(chain, path):
         known = [SMALL["link_rows"][row]] if row >= 0 else []
         logits += [*chain.links.logits(concat_rows(known))] if known else [np.zeros(STATES)]
         logits.append(pages[i + 1])
-    steps = SMALL["steps"][path]
-    return ([chain.to_link, chain.to_page] * steps)[: steps - 1], logits[:steps]
+    return [chain.to_link, chain.to_page] * (len(logits) // 2), logits
 
 
 def test_features_that_are_too_rare_are_not_learned():
-    chain = train(sequences(**SMALL), STATES, c2=0.3, least=2, iterations=50, step=lambda: None)
+    chain = train(small_paths(), STATES, c2=0.3, least=2, iterations=50, step=lambda: None)
     assert chain.pages.ids.tolist() == [7]
     assert chain.links.ids.tolist() == []
 

@@ -21,7 +21,7 @@ from focused.prioritizers.observed import for_apprentice
 from focused.testing.crawl import CrawlResult, run_crawl
 from focused.testing.site import SiteServer
 
-FIELDS = ["url", "title", "relevance", "class", "depth", "parent", "order", "score", "time"]
+FIELDS = ["url", "title", "relevance", "class", "depth", "parent", "order", "score", "time", "label"]
 
 
 def order(line: bytes) -> int:
