@@ -18,7 +18,7 @@ Tried on WebKB (taught by walks and visits of two universities, crawled the thir
 100 and 200 pages, the three together; breadth-first finds 217): as it is 272; ``untaken`` 0.1 261, 0 234; ``bins`` 2
 271, 4 252, 6 139; smoothing 0.1 in place of 1 269; posteriors as they come out of the product 266; without the words of
 the page (``untaken`` 0.1) 244. Without links of pages to themselves, which tell what addresses of targets look like,
-161 by walks, where it is 263 with them: Washington then goes wrong at its first hub. So differences below 20 mean little.
+161 by walks, where it is 263 with them: Washington goes wrong at its first hub. Differences below 20 mean little.
 """
 
 from __future__ import annotations
