@@ -170,7 +170,11 @@ class ContextGraph(TaughtPrioritizer):
     def explain(self, evidence: Evidence) -> list[Contribution]:
         """The page's layer and how surely, as parts of the score; and the words that tell it, as log-ratios."""
         layer, surely = int(evidence.dense[0, 0]), float(evidence.dense[0, 1]) / (LAYERS + 1)
-        where = "its page looks like no layer" if layer == OTHER else f"its page looks {layer} clicks from a target"
+        where = (
+            "its page looks like no layer"
+            if layer == OTHER
+            else f"its page looks {layer} click{'' if layer == 1 else 's'} from a target"
+        )
         parts = [
             Contribution(where, float(self.score(evidence)[0]) - surely),
             Contribution(self.dense[1], surely),
