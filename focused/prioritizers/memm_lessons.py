@@ -27,7 +27,7 @@ from focused.prioritizers.memm_features import Sight, described_by
 
 _MOST_KNOWN = 3_000
 _LEAST_PLACES = 2
-_LEAST_TARGETS = 2
+_MOST_OF_ONE = 0.9
 _NOTHING = np.zeros(0, np.uint32)
 
 
@@ -110,12 +110,13 @@ def _of_links(ground: Ground, links: Sequence[Evidence], beside: float) -> Lesso
 
 
 def _places(pages: Sequence[Page]) -> list[str]:
-    """Where each page stands: its host, or where all have the same, the page itself.
+    """Where each page stands: its host, or where nearly all have the same, the page itself.
 
     A word that only one site uses, a name say, tells nothing of another site.
     """
     hosts = [url_to_host(page.url) for page in pages]
-    return hosts if len(set(hosts)) > 1 else [page.url for page in pages]
+    most = max(Counter(hosts).values(), default=0)
+    return hosts if most <= _MOST_OF_ONE * len(hosts) else [page.url for page in pages]
 
 
 def choose_keywords(ground: Ground, critic: Critic | None, most: int) -> Ids:
@@ -125,14 +126,16 @@ def choose_keywords(ground: Ground, critic: Critic | None, most: int) -> Ids:
     """
     described = [set(described_by(page).tolist()) for page in ground.pages]
     targets = [row for row, layer in enumerate(ground.layers) if layer == 0]
+    where = dict(zip(targets, _places([ground.pages[row] for row in targets]), strict=True))
     everywhere = Counter(number for found in described for number in found)
     on_targets = Counter(number for row in targets for number in described[row])
+    places = Counter(number for number, _ in {(number, where[row]) for row in targets for number in described[row]})
     gain = {
         number: count / len(targets) * np.log(_share(count, len(targets)) / _share(everywhere[number], len(described)))
         for number, count in on_targets.items()
-        if count >= min(_LEAST_TARGETS, len(targets))
+        if places[number] >= min(_LEAST_PLACES, len(targets))
     }
-    best = [number for number in sorted(gain, key=lambda one: -gain[one]) if gain[number] > 0]
+    best = [number for number in sorted(gain, key=lambda one: (-gain[one], one)) if gain[number] > 0]
     named = _named(ground, targets, critic)
     return np.array(sorted({*named[:most], *best[: max(most - len(named), 0)]}), np.uint32)
 

@@ -317,3 +317,11 @@ def test_how_links_are_ordered_may_change_after_teaching(taught):
     other = Memm(critic=OneWordCritic(), inference="viterbi", priority="state", gamma=0.9)
     other.restore(taught.state())
     assert np.isfinite(other.score(next(along(other))[1])).all()
+
+
+def test_a_small_second_site_does_not_silence_the_large_one():
+    paths = stops(2, 1, 0, repeat=30)
+    large = [[Stop(page(f"<h1>course {n}</h1><a href=/a/{n}/{i + 1}>course</a>", f"http://large.example/a/{n}/{i}"), "",
+                   2 - i, 0) for i in range(3)] for n in range(30)]  # fmt: skip
+    _, links = gather(Ground.of([*large, paths[0]]), sight(), 0.3, lambda: None)
+    assert words_in(ANCHOR, "course") <= set(links.known().tolist())
