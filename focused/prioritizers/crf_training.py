@@ -7,8 +7,8 @@ by a fixed amount: ten times as many paths over the same pages are no more evide
 On scipy's L-BFGS rather than python-crfsuite (0.9.12 was tried): crfsuite has one set of labels for all steps, and
 gives every transition that it never saw the weight 0. So page-states are among the labels of links and the other way
 round: at a link of unknown words 38 % of α stood on page-states, and the alternation that dual states are made for
-is gone. It also knows no weights of paths, reads its data as one dictionary a step however many paths share a page, and
-leaves a file of its own, where here a model is the arrays that the crawl uses.
+is gone. It also takes a dictionary a step, however many paths share a page, and leaves a file of its own, where here a
+model is the arrays that the crawl uses.
 """
 
 from __future__ import annotations
@@ -57,17 +57,11 @@ def train(
     """The most probable weights; ``step`` is called at each of at most so many iterations. Features on fewer than
     ``least`` different pages (links) are not learned."""
     problem = _Problem(sequences, states, c2, least)
-    options = {"maxiter": iterations, "ftol": _PRECISE * 1e-2, "gtol": _PRECISE}
-    # The arrays are small: threads of the linear algebra cost eight times what they save.
+    how: dict[str, Any] = {"method": "L-BFGS-B", "jac": True, "callback": lambda _: step()}
+    options = {"maxiter": iterations, "ftol": _FINEST, "gtol": _PRECISE}
+    # The arrays are small: with threads for the linear algebra it took eight times as long.
     with threadpool_limits(1, user_api="blas"):
-        found = minimize(
-            problem.loss,
-            np.zeros(problem.size),
-            jac=True,
-            method="L-BFGS-B",
-            callback=lambda _: step(),
-            options=options,
-        )
+        found = minimize(problem.loss, np.zeros(problem.size), options=options, **how)
     return problem.chain(found.x)
 
 
