@@ -1,6 +1,6 @@
 """How long a million waiting links take to be scored again, and what evidence and learning cost a page.
 
-Of `crf` evidence and score together, the features and the state of the page among them.
+Of `crf`, `memm` and `hmm` evidence and score together, the features and the state of the page among them.
 
 python bench/scoring.py --links 1000000 --features 80
 """
@@ -19,12 +19,16 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from focused.critics.base import Verdict
+from focused.critics.logistic import LogisticCritic
+from focused.critics.teach import fit_for_use
 from focused.pages.evidence import Evidence
 from focused.pages.page import Page, page_from_html
 from focused.paths.stops import Stop
 from focused.prioritizers.apprentice import Apprentice
 from focused.prioritizers.base import Lessons
 from focused.prioritizers.crf import Crf
+from focused.prioritizers.hmm import Hmm
+from focused.prioritizers.memm import Memm
 
 
 def random_evidence(links: int, features: int) -> Evidence:
@@ -68,6 +72,30 @@ def crf_page(crf: Crf, page: Page) -> None:
     crf.score(crf.evidence(fresh, Verdict(0.5), fresh.links, arrived_by=arrived_by))
 
 
+def page_of(number: int, links: int = 40) -> Page:
+    """A page with so many links and some 30 words beside each."""
+    words = " ".join(f"word{i}" for i in range(number % 7, 30 + number % 7))
+    body = "".join(f"<p>{words}</p><a href=/{i}/list>link {i} {number % 9}</a>" for i in range(links))
+    return page_from_html(f"<h1>page {number % 9}</h1>{body}", f"http://site.example/{number}")
+
+
+def taught_by_layers(kind: type[Memm] | type[Hmm], targets: int = 300) -> Memm | Hmm:
+    """One that is taught by paths of three pages, with so many targets."""
+    pages = [page_of(number) for number in range(60)]
+    classes = ["wanted" if number % 2 else "other" for number in range(2 * targets)]
+    critic = fit_for_use(LogisticCritic(), [page_of(i) for i in range(2 * targets)], classes, ["wanted"])
+    prioritizer = kind(critic=critic)
+    layers = (2, 1, 0)
+    prioritizer.teach([[Stop(pages[3 * i + j], "to goal", layers[j], j) for j in range(3)] for i in range(20)])
+    return prioritizer
+
+
+def page_on_path(prioritizer: Memm | Hmm, page: Page) -> Callable[[], object]:
+    """What a crawl asks for a page that was reached by a link."""
+    led_by = prioritizer.evidence(page, Verdict(0.5), page.links.take([0]))
+    return lambda: prioritizer.score(prioritizer.evidence(page, Verdict(0.5), page.links, arrived_by=led_by))
+
+
 def main() -> None:
     """Print milliseconds."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -90,6 +118,9 @@ def main() -> None:
     print(f"evidence of 40 links {best_of(50, lambda: apprentice.evidence(page, Verdict(0.5), page.links)):.2f} ms")
     crf = taught_crf(page)
     print(f"crf: evidence and score of 40 links, 14 states {best_of(50, lambda: crf_page(crf, page)):.2f} ms")
+    for kind in (Memm, Hmm):
+        spent = best_of(50, page_on_path(taught_by_layers(kind), page))
+        print(f"{kind.name}: evidence and score of 40 links {spent:.2f} ms")
 
 
 if __name__ == "__main__":
