@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from scrapy.commands import ScrapyCommand
@@ -56,6 +57,14 @@ class Command(ScrapyCommand):
 
         parser.add_argument("--prioritizer", default="", metavar="NAME", help="teach this instead of the critic")
         parser.add_argument("--paths", default="", metavar="FILE.jsonl", help="the labelled paths that teach it")
+        parser.add_argument(
+            "--weights", action="store_true", help="find the prioritizer lexical's weights (with --job)"
+        )
+        parser.add_argument("--job", default="", metavar="JOBDIR", help="a crawl of this topic that lexical has led")
+        parser.add_argument("--by", choices=("order", "replay"), default="order", help="sort one queue, or crawl again")
+        parser.add_argument(
+            "--precision", type=float, default=0.1, metavar="STEP", help="of the weights (default: 0.1)"
+        )
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
@@ -78,6 +87,9 @@ class Command(ScrapyCommand):
 
         if len(args) != 1:
             raise UsageError("which topic? Give one: a shipped topic's name or a topic file")
+        if opts.weights or opts.job:
+            self._teach_weights(args[0], opts)
+            return
         if opts.prioritizer or opts.paths:
             self._teach_prioritizer(args[0], opts)
             return
@@ -130,6 +142,34 @@ class Command(ScrapyCommand):
         else:
             print(taught_to_text(card))
             print(f"written to {teaching.models / slug(teaching.topic)}; crawl with -a prioritizer={opts.prioritizer}")
+
+    def _teach_weights(self, name: str, opts: argparse.Namespace) -> None:
+        from contextlib import closing
+
+        from focused.defaults import read
+        from focused.frontier.records import read_records
+        from focused.frontier.store import JobRefused
+        from focused.running.progress import step_progress
+        from focused.teaching.plan import CannotTeach
+        from focused.teaching.weights import teach_weights
+        from focused.topics.topic import load_topic
+
+        assert self.settings is not None
+        if not (opts.weights and opts.job):
+            raise UsageError("weights are found on a crawl: give both --weights and --job JOBDIR")
+        try:
+            topic, models = load_topic(name), Path(read(self.settings, "FOCUSED_MODELS"))
+            how = {"by": opts.by, "precision": opts.precision}
+            with closing(read_records(opts.job)) as records, step_progress("trying weights") as progress:
+                found = teach_weights(topic, records, models, progress=progress, **how)
+        except (CannotTeach, JobRefused, OSError) as error:
+            self._fail(str(error))
+        except KeyboardInterrupt:
+            self._fail("stopped: nothing was written")
+        except ValueError as error:
+            raise UsageError(str(error), print_help=False) from error
+        else:
+            print(found.told(topic.name))
 
     def _pages(self, urls: list[str], web: str) -> Fetched:
         """The pages of a recorded web, or else of the network."""

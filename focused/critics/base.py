@@ -69,6 +69,10 @@ class Critic(ABC):
     def explain(self, page: Page, most: int = 10) -> list[Reason]:
         """The words of a page that weigh most in its verdict, strongest first."""
 
+    def called(self, name: str) -> str:
+        """What verdicts call the class of an example: its own name, or that of what it is taken together with."""
+        return name
+
     def greet(self, seed: Page) -> bool:
         """Look at a seed page before any is judged; True if the critic has changed by it (then it is saved)."""
         return False

@@ -1,8 +1,8 @@
 """Terms of a text: noun phrases, and how much of a term each is (C-value).
 
-After K. Frantzi, S. Ananiadou, H. Mima, *Automatic recognition of multi-word terms: the C-value/NC-value method* (2000),
-as in eq. 2.1 of Greenwood's thesis: parts of speech, a filter for noun phrases, a stop list, then with f(a) the number
-of times that a occurs and T the longer candidates that contain a
+After K. Frantzi, S. Ananiadou, H. Mima, *Automatic recognition of multi-word terms: the C-value/NC-value method*
+(2000), as in eq. 2.1 of Greenwood's thesis: parts of speech, a filter for noun phrases, a stop list, then with f(a) the
+number of times that a occurs and T the longer candidates that contain a
 
     C(a) = log₂(1 + |a|) · (f(a) − (1/|T|) Σ_{b ∈ T} f(b))         the subtraction only where T is not empty
 

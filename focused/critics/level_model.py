@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.c_value import Terms, common_nouns
+from focused.critics.levels import place_of
 from focused.critics.profiles import Floats, Ints, Phrases, TermIndex
+from focused.pages.tokens import Ids
 
 Words = tuple[int, ...]
 _HIGHEST_GRADE = 0.98
@@ -33,6 +35,9 @@ class LevelModel:
         group = np.repeat(np.arange(len(lists)), [len(terms) for terms in lists])
         weight = [_relative(np.array([value for _, value in terms])) for terms in lists]
         self.index = TermIndex(Phrases.of(texts), group, np.concatenate(weight), len(lists))
+        terms = self.index.terms
+        self._levels_of_word = np.zeros((len(self.index.words), len(lists)), np.bool_)
+        self._levels_of_word[np.searchsorted(self.index.words, terms.ids), np.repeat(group, terms.length)] = True
         self.boundary = np.zeros(len(lists))
         self.boundary[:-1] = self._overlaps()[:-1]
 
@@ -73,10 +78,17 @@ class LevelModel:
         level: Ints = np.where(fits.any(axis=1), np.argmax(np.where(fits, scores, -1.0), axis=1), self.n) + 1
         return level
 
+    def holds(self, ids: Ids, level: Ints) -> NDArray[np.bool_]:
+        """Does each word stand in a term of the level beside it?"""
+        at = np.minimum(np.searchsorted(self.index.words, ids), max(len(self.index.words) - 1, 0))
+        known = self.index.words[at] == ids if len(self.index.words) else np.zeros(len(ids), np.bool_)
+        known[known] &= self._levels_of_word[at[known], level[known] - 1]
+        return known
+
     def places(self, scores: Floats, *, graded: bool) -> Floats:
-        """The level of each row, with a fraction that says how far it is from the better end of the level."""
+        """The level of each row, with a fraction if it is graded."""
         level = self.levels(scores)
-        return level + (1 - self.grades(scores, level)) if graded else level.astype(np.float64)
+        return place_of(level, self.grades(scores, level), self.n) if graded else level.astype(np.float64)
 
     def grades(self, scores: Floats, level: Ints, smoothing: float = 0.0) -> Floats:
         """How clearly a row is at level 1; at another level, how near its score for level 1 comes to the best."""

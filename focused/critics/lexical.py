@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.base import Critic, Reason, Verdict
-from focused.critics.c_value import recognise, recognise_example, spelling_of
+from focused.critics.c_value import Terms, recognise, recognise_example, spelling_of
 from focused.critics.classes import NoSuchClass, wanted
 from focused.critics.language import guess_languages, language_of
 from focused.critics.level_model import LevelModel
@@ -40,10 +40,11 @@ _SMOOTHING = 0.05
 
 
 class LexicalCritic(Critic):
-    """R(u) from the level of a page. ``terms`` bounds the terms of a level, ``weighted`` takes C-values in,
+    """R(u) from the level of a page.
 
-    ``siblings`` has the other branches below a parent stand in for it, ``boundaries`` asks for more than the usual
-    overlap of levels. ``languages`` may say that the examples are English where that would not be guessed.
+    ``terms`` bounds the terms of a level. ``weighted`` takes C-values in. ``siblings``: the other branches below a
+    parent stand in for it. ``boundaries``: a level asks for more than its usual overlap with the others.
+    ``languages`` may say that the examples are English where that would not be guessed.
     """
 
     name = "lexical"
@@ -73,12 +74,11 @@ class LexicalCritic(Critic):
         found = [name for name, mark in zip(names, wanted(names, focus).tolist(), strict=True) if mark]
         if not self.languages:
             _check_language(guess_languages(_sample(pages)))
-        levels = Levels(tuple(focus) or tuple(found), self.siblings)
-        level_of = {name: levels.of_class(name) for name in names}
-        of_level = [
-            [recognise_example(page) for page, name in zip(pages, classes, strict=True) if level_of[name] == level]
-            for level in range(1, levels.n + 2)
-        ]
+        self.levels_ = Levels(tuple(focus) or tuple(found), self.siblings)
+        level_of = {name: self.levels_.of_class(name) for name in names}
+        of_level: list[list[Terms]] = [[] for _ in range(self.levels_.n + 1)]
+        for page, name in zip(pages, classes, strict=True):
+            of_level[level_of[name] - 1].append(recognise_example(page))
         self.model_ = LevelModel.of_pages(of_level, self.terms, weighted=self.weighted)
         return self
 
@@ -106,7 +106,8 @@ class LexicalCritic(Critic):
         return [Reason(name, part) for name, part in named if part]
 
     def called(self, name: str) -> str:
-        return name
+        """The level of a class."""
+        return level_name(self.levels_.of_class(name), self.model_.n)
 
     def _verdict(self, scores: Floats) -> Verdict:
         model, row = self.model_, scores[None]
@@ -126,6 +127,6 @@ def _sample(pages: Sequence[Page]) -> Ids:
 def _check_language(codes: Sequence[str]) -> None:
     if tuple(codes) != ("en",):
         raise NoSuchClass(
-            f"the critic 'lexical' recognises terms in English alone, and the examples seem to be in "
-            f"{', '.join(map(repr, codes))}: take the critic 'logistic', or set languages = [\"en\"] if they are English"
+            f"the critic 'lexical' recognises terms in English only, and the examples seem to be in "
+            f"{', '.join(map(repr, codes))}: take the critic 'logistic', or set languages = ['en'] if it is English"
         )

@@ -70,7 +70,7 @@ def _learn_again(parts: Parts, store: SqliteStore, started_from: str) -> None:
     parts.trainer.begin_at(learned_up_to)
     if prioritizer.learns and store.last_page > learned_up_to:
         prioritizer = parts.trainer.catch_up(prioritizer, store.lessons_since(learned_up_to))
-    if saved is None and prioritizer.taught:
+    if saved is None and (prioritizer.taught or (not prioritizer.learns and prioritizer.state())):
         # A job goes on with what it began with, and can be asked, even if the prioritizer is taught anew meanwhile.
         store.save_model(MODEL, prioritizer.state(), 0)
     store.prioritizer = prioritizer
