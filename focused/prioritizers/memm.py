@@ -66,7 +66,7 @@ class Memm(TaughtPrioritizer):
         self,
         *,
         critic: Critic | None = None,
-        combine: str = "mean",
+        combine: str = "max",
         seed: int = 0,
         features: str = "all",
         inference: str = "marginal",

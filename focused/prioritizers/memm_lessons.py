@@ -122,8 +122,10 @@ def _places(pages: Sequence[Page]) -> list[str]:
 def choose_keywords(ground: Ground, critic: Critic | None, most: int) -> Ids:
     """The words of the class of the target pages, and those of their titles and headings that tell them best.
 
-    Best: p0 · log(p0 / p), where p0 is the share of target pages with the word and p that of all pages.
+    Best: p0 · log(p0 / p), where p0 is the share of target pages with the word and p that of all pages. Words that
+    stand in the text of most pages ("and", "home") are none.
     """
+    usual = _on_most(ground.pages)
     described = [set(described_by(page).tolist()) for page in ground.pages]
     targets = [row for row, layer in enumerate(ground.layers) if layer == 0]
     where = dict(zip(targets, _places([ground.pages[row] for row in targets]), strict=True))
@@ -133,11 +135,16 @@ def choose_keywords(ground: Ground, critic: Critic | None, most: int) -> Ids:
     gain = {
         number: count / len(targets) * np.log(_share(count, len(targets)) / _share(everywhere[number], len(described)))
         for number, count in on_targets.items()
-        if places[number] >= min(_LEAST_PLACES, len(targets))
+        if places[number] >= min(_LEAST_PLACES, len(targets)) and number not in usual
     }
     best = [number for number in sorted(gain, key=lambda one: (-gain[one], one)) if gain[number] > 0]
     named = _named(ground, targets, critic)
     return np.array(sorted({*named[:most], *best[: max(most - len(named), 0)]}), np.uint32)
+
+
+def _on_most(pages: Sequence[Page]) -> set[int]:
+    on = Counter(number for page in pages for number in page.bag[0].tolist())
+    return {number for number, count in on.items() if count > len(pages) / 2}
 
 
 def _share(count: int, of: int) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -136,11 +137,19 @@ def test_words_of_a_single_site_are_not_learned():
     assert words_in(ANCHOR, *names).isdisjoint(known)
 
 
-def test_keywords_are_those_of_target_pages():
-    keywords = choose_keywords(Ground.of(toy_paths()), None, 2)
-    assert len(keywords) == 2
-    assert word_to_id("course") in keywords
+def test_keywords_are_those_of_target_pages_that_are_not_on_most_pages():
+    assert choose_keywords(Ground.of(toy_paths()), None, 5).tolist() == [word_to_id("course")]
     assert not len(choose_keywords(Ground.of(toy_paths()), None, 0))
+
+
+def test_keywords_are_the_best_of_many():
+    paths = stops(2, 1, 0)
+    for number, path in enumerate(paths):
+        title = f"<h1>syllabus {'exam' if number % 2 else 'quiz'}</h1>"
+        path[2] = replace(path[2], page=page(title, path[2].page.url))
+    ground = Ground.of(paths)
+    assert choose_keywords(ground, None, 1).tolist() == [word_to_id("syllabus")]
+    assert choose_keywords(ground, None, 9).tolist() == ids_of("syllabus", "exam", "quiz").tolist()
 
 
 def test_keywords_hold_the_words_of_the_class_path():
