@@ -144,6 +144,7 @@ class Command(ScrapyCommand):
             print(f"written to {teaching.models / slug(teaching.topic)}; crawl with -a prioritizer={opts.prioritizer}")
 
     def _teach_weights(self, name: str, opts: argparse.Namespace) -> None:
+        import sqlite3
         from contextlib import closing
 
         from focused.defaults import read
@@ -155,14 +156,14 @@ class Command(ScrapyCommand):
         from focused.topics.topic import load_topic
 
         assert self.settings is not None
-        if not (opts.weights and opts.job):
-            raise UsageError("weights are found on a crawl: give both --weights and --job JOBDIR")
+        if not (opts.weights and opts.job) or opts.paths or opts.prioritizer not in {"", "lexical"}:
+            raise UsageError("the prioritizer lexical's weights are found on a crawl: give --weights and --job JOBDIR")
         try:
             topic, models = load_topic(name), Path(read(self.settings, "FOCUSED_MODELS"))
             how = {"by": opts.by, "precision": opts.precision}
             with closing(read_records(opts.job)) as records, step_progress("trying weights") as progress:
                 found = teach_weights(topic, records, models, progress=progress, **how)
-        except (CannotTeach, JobRefused, OSError) as error:
+        except (CannotTeach, JobRefused, OSError, sqlite3.Error) as error:
             self._fail(str(error))
         except KeyboardInterrupt:
             self._fail("stopped: nothing was written")

@@ -78,6 +78,8 @@ class Prioritizer(ABC):
     """Does `evidence` ask for ``arrived_by``? (It costs a look-up a page.)"""
     taught: ClassVar[bool] = False
     """Must it be taught before it can lead a crawl? (What it knows is kept in the models folder.)"""
+    taught_by: ClassVar[str] = "--paths FILE"
+    """What `scrapy teach` asks for to teach it."""
     labels_pages: ClassVar[bool] = False
     """Does it tell by `label_of` where on a path a page stands?"""
 

@@ -55,6 +55,7 @@ class Lexical(Prioritizer):
 
     name = "lexical"
     dense = (*FEATURES, "levels", "words near")
+    taught_by = "--weights --job JOBDIR"
 
     def __init__(
         self,

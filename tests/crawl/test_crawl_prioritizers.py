@@ -42,6 +42,20 @@ def site() -> dict[str, str]:
     return {HUB: f"<p>Stars and soups.</p><ul>{link(0)}{link(1)}{link(2)}</ul>", **pages}
 
 
+def lexical_topic(folder: Path) -> Path:
+    """A topic with examples and the critic that the prioritizer of the same name goes by."""
+    texts = {
+        "nature.stars": ["A star is seen through a telescope.", "A galaxy of stars and a telescope."],
+        "nature": ["A river in the forest.", "The forest and its river."],
+        "other": ["Fry the onions in butter.", "A soup of onions and butter."],
+    }
+    rows = [f"{name}\t{text}" for name, some in texts.items() for text in some]
+    (folder / "stars.tsv").write_text("\n".join(["class\ttext", *rows]) + "\n")
+    path = folder / "stars.toml"
+    path.write_text('name = "stars"\nexamples = "stars.tsv"\nfocus = ["nature.stars"]\n[critic]\nname = "lexical"\n')
+    return path
+
+
 def teach(name: str, models: Path) -> None:
     topic = load_topic(WORDS, seeds=[HUB])
     prioritizer = build(find("prioritizer", name, PRIORITIZERS), {}, critic=KeywordsCritic(keywords=WORDS.split()))
@@ -54,7 +68,8 @@ def test_leads_a_crawl_that_is_killed_and_gone_on_with(name, crawl, tmp_path):
     if find("prioritizer", name, PRIORITIZERS).taught:
         teach(name, tmp_path / "models")
     settings = {"CONCURRENT_REQUESTS": 1, "FOCUSED_TRAIN_EVERY": 3}
-    how = {"arguments": {"prioritizer": name}, "settings": settings}
+    topic = {"topic": str(lexical_topic(tmp_path))} if name == "lexical" else {}
+    how = {"arguments": {"prioritizer": name, **topic}, "settings": settings}
     assert crawl(site(), kill_after=12, **how).exit_code < 0
     again = crawl(site(), **how)
     assert again.exit_code == 0, again.log
