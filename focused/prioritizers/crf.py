@@ -58,7 +58,7 @@ from focused.prioritizers.crf_chain import Chain, Floats, alpha_step, delta_step
 from focused.prioritizers.crf_features import link_features, page_features
 from focused.prioritizers.crf_lessons import REWARDS, Teaching
 from focused.prioritizers.options import check_choice, check_number, check_switch
-from focused.prioritizers.taught import Figures, Progress, TaughtPrioritizer
+from focused.prioritizers.taught import Figures, NotTaught, Progress, TaughtPrioritizer
 
 _SMALLEST = 1e-30
 _TOLD = 0.05
@@ -166,6 +166,8 @@ class Crf(TaughtPrioritizer):
 
     def _states_of(self, page: Page, arrived_by: Evidence | None) -> tuple[Floats, Floats]:
         """α and δ of a page."""
+        if not self.labels:
+            raise NotTaught(f"prioritizer {self.name!r} has not been taught: scrapy teach --prioritizer {self.name}")
         said = self._logits_of(page)
         if arrived_by is None or not len(arrived_by):
             alpha, delta = start(len(self.labels))

@@ -171,6 +171,12 @@ def test_links_that_are_not_on_their_page_teach_nothing_and_do_no_harm():
     assert all(np.isfinite(blind.score(evidence)).all() for evidence, _ in along(blind))
 
 
+def test_untaught_it_says_so():
+    one = page("<a href=/x>x</a>")
+    with pytest.raises(NotTaught, match="scrapy teach --prioritizer crf"):
+        Crf().evidence(one, VERDICT, one.links)
+
+
 def states(*only):
     return [path for path in toy_paths() if path[-1].state in only]
 
