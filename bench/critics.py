@@ -27,13 +27,15 @@ from focused.critics.base import Critic
 from focused.pages.page import Page, page_from_html
 from focused.registry import find
 
+READ_TEXTS = {"lexical"}
 COLUMNS = ("precision", "recall", "F1", "AP", "R off", "ms")
 
 
 def main() -> None:
     options = _options()
     rows = _table(options.examples)
-    pages = dict(_pages(options.web, {row["url"] for row in rows}))
+    texts = any(spec.partition(":")[0] in READ_TEXTS for spec in options.critics)
+    pages = dict(_pages(options.web, {row["url"] for row in rows}, texts=texts))
     rows = [row for row in rows if row["url"] in pages]
     topics = json.loads(options.topics.read_text())
     chosen = [name for name in topics if not options.topic or name in options.topic]
@@ -63,13 +65,13 @@ def _options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _pages(web: Path, examples: set[str]) -> Iterator[tuple[str, Page]]:
+def _pages(web: Path, examples: set[str], *, texts: bool) -> Iterator[tuple[str, Page]]:
     with web.open("rb") as stream:
         for record in ArchiveIterator(stream, record_types=WarcRecordType.response, parse_http=True):
             if record.http_headers.status_code == 200:
                 url = record.headers["WARC-Target-URI"]
                 page = page_from_html(record.reader.read(), url)
-                if url not in examples:  # a critic reads the words of examples, and only the ids of the rest
+                if not texts and url not in examples:  # most critics read only the ids of what is no example
                     page.leaves = []
                 yield url, page
 

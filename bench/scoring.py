@@ -19,6 +19,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from focused.critics.base import Verdict
+from focused.critics.lexical import LexicalCritic
 from focused.critics.logistic import LogisticCritic
 from focused.critics.teach import fit_for_use
 from focused.pages.evidence import Evidence
@@ -28,6 +29,7 @@ from focused.prioritizers.apprentice import Apprentice
 from focused.prioritizers.base import Lessons
 from focused.prioritizers.crf import Crf
 from focused.prioritizers.hmm import Hmm
+from focused.prioritizers.lexical import Lexical
 from focused.prioritizers.memm import Memm
 
 
@@ -44,6 +46,19 @@ def lessons_of(evidence: Evidence) -> Lessons:
     n = len(evidence)
     good = np.where(np.arange(n) % 20 == 0, 0.9, 0.02).astype(np.float32)
     return Lessons(evidence, good, good, np.ones(n, np.float32), np.ones(n, np.bool_))
+
+
+def levels() -> LexicalCritic:
+    """Three full levels, and each word of the page in about ten of their terms."""
+    rng = np.random.default_rng(0)
+    texts = [" . ".join(f"word{i} word{j}" for i, j in rng.integers(0, 300, (2_000, 2))) for _ in range(4)]
+    pages = [page_from_html(f"<p>{text}</p>", "http://example.example/") for text in texts]
+    return LexicalCritic(languages=["en"]).fit(pages, ["a.b.c", "a.b", "a", "other"], ["a.b.c"])
+
+
+def scored(lexical: Lexical, page: Page) -> object:
+    """What the crawl does with a page's links."""
+    return lexical.score(lexical.evidence(page, Verdict(0.5), page.links))
 
 
 def best_of(times: int, work: Callable[[], object]) -> float:
@@ -108,6 +123,7 @@ def main() -> None:
     page = page_from_html(
         "".join(f"<p>{words}</p><a href=/{i}>link {i}</a>" for i in range(40)), "http://site.example/"
     )
+    lexical = Lexical(critic=levels())
     for learner in ("logistic", "naive-bayes"):
         apprentice = Apprentice(learner=learner)
         for _ in range(100):
@@ -116,6 +132,8 @@ def main() -> None:
         print(f"{best_of(3, lambda a=apprentice: a.score(waiting)):.0f} ms")  # type: ignore[misc]
         print(f"{learner}: learn 40 lessons {best_of(20, lambda a=apprentice: a.learn(few)):.2f} ms")  # type: ignore[misc]
     print(f"evidence of 40 links {best_of(50, lambda: apprentice.evidence(page, Verdict(0.5), page.links)):.2f} ms")
+    print(f"lexical: verdict {best_of(50, lambda: lexical.critic.judge(page)):.2f} ms,", end=" ")  # type: ignore[union-attr]
+    print(f"evidence and scores of 40 links {best_of(50, lambda: scored(lexical, page)):.2f} ms")
     crf = taught_crf(page)
     print(f"crf: evidence and score of 40 links, 14 states {best_of(50, lambda: crf_page(crf, page)):.2f} ms")
     for kind in (Memm, Hmm):
