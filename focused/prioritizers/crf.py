@@ -188,12 +188,15 @@ class Crf(TaughtPrioritizer):
     def explain(self, evidence: Evidence) -> list[Contribution]:
         """What the words of one link add to its score, each with the state it speaks for, and the states it is in.
 
-        The score is not linear in the words: what is told is its slope, Σ_y α(y) (R(y) - score) w(y).
+        The score is not linear in the words: what is told is its slope, Σ_y α(y) (R(y) - score) w(y), in units of the
+        deviation of R among the link's states: rewards may differ by little, and the order of links is all that counts.
         """
         alpha = self._alphas(evidence)[0]
+        beyond = self.reward - alpha @ self.reward
+        deviation = max(float(np.sqrt(alpha @ beyond**2)), _SMALLEST)
         ids = np.unique(evidence.ids)
         weights = self.chain.links.of(ids)
-        slopes = weights @ (alpha * (self.reward - alpha @ self.reward))
+        slopes = weights @ (alpha * beyond / deviation)
         towards = [self.labels[i] for i in weights.argmax(axis=1).tolist()]
         parts = [
             Contribution(feature, slope, label)
