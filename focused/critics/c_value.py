@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.language import language_of
-from focused.critics.profiles import LONGEST, Floats, Ints, Phrases, Runs, ranges, runs_of
+from focused.critics.profiles import LONGEST, Floats, Ints, Phrases, Runs, look_up, ranges, runs_of
 from focused.pages.page import Page
 from focused.pages.tokens import Ids, word_to_id
 
@@ -123,8 +123,7 @@ def _nested(terms: Phrases, distinct: Runs) -> tuple[Ints, Ints]:
     for words in range(1, LONGEST):
         count = np.where(terms.length > words, terms.length - words + 1, 0)
         run = runs[words - 1][ranges(terms.begin, count)]
-        at = np.minimum(np.searchsorted(distinct, run), max(len(distinct) - 1, 0))
-        known = distinct[at] == run if len(distinct) else np.zeros(len(run), np.bool_)
+        at, known = look_up(distinct, run)
         inner.append(at[known])
         outer.append(np.repeat(rows, count)[known])
     pairs = np.unique(np.concatenate(inner) * max(len(terms), 1) + np.concatenate(outer))

@@ -97,7 +97,7 @@ class LexicalCritic(Critic):
     def explain(self, page: Page, most: int = 10) -> list[Reason]:
         """Each term's part in the PageScore of level 1, against its part in that of the best other level."""
         terms = recognise(page).head(_READ_OF_A_PAGE)
-        best = self.model_.of_terms(terms)
+        best = self.model_.of_terms(terms.phrases, terms.weight)
         rival = 1 + int(np.argmax(best.sum(axis=0)[1:]))
         parts = (best[:, 0] - best[:, rival]) / max(len(terms), 1)
         spelled = spelling_of(page)

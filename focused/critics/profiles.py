@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -109,16 +110,14 @@ class TermIndex:
 
     def _known_words(self, phrases: Phrases) -> Ints:
         """How many words of each phrase stand in any term: most phrases of a page have none, and are soon done with."""
-        at = np.minimum(np.searchsorted(self.words, phrases.ids), max(len(self.words) - 1, 0))
-        known = self.words[at] == phrases.ids if len(self.words) else np.zeros(len(phrases.ids), np.bool_)
+        _, known = look_up(self.words, phrases.ids)
         before = np.concatenate([[0], np.cumsum(known)])
         counts: Ints = before[phrases.begin + phrases.length] - before[phrases.begin]
         return counts
 
     def _similar(self, phrases: Phrases) -> tuple[Ints, Ints, Floats]:
         row, run, size = phrases.profiles()
-        at = np.minimum(np.searchsorted(self.runs, run), max(len(self.runs) - 1, 0))
-        known = self.runs[at] == run if len(self.runs) else np.zeros(len(run), np.bool_)
+        at, known = look_up(self.runs, run)
         ones = np.ones(int(known.sum()), np.float32)
         there = csr_matrix((ones, (row[known], at[known])), (len(phrases), len(self.runs)))
         shared = (there @ self._terms_of_run).tocoo()
@@ -146,6 +145,14 @@ def runs_in(texts: Phrases) -> tuple[Phrases, Ints]:
         lengths.append(np.full(int(count.sum()), words, np.int64))
         rows.append(np.repeat(np.arange(len(texts)), count))
     return Phrases(texts.ids, np.concatenate(begins), np.concatenate(lengths)), np.concatenate(rows)
+
+
+def look_up(known: NDArray[Any], values: NDArray[Any]) -> tuple[Ints, NDArray[np.bool_]]:
+    """Where each value stands among those ``known``, which are sorted, and whether it is there at all."""
+    if not len(known):
+        return np.zeros(len(values), np.int64), np.zeros(len(values), np.bool_)
+    at = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    return at, known[at] == values
 
 
 def ranges(begin: Ints, count: Ints) -> Ints:
