@@ -71,7 +71,6 @@ class Crf(TaughtPrioritizer):
     follows_paths = True
     labels_pages = True
     kind_of_paths = "visits"
-    kind_of_paths = "visits"
 
     def __init__(
         self,
