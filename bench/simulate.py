@@ -24,6 +24,7 @@ import pickle
 import sys
 from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import product
 from pathlib import Path
 from tempfile import gettempdir
@@ -37,6 +38,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from focused.critics.base import Verdict
 from focused.critics.logistic import LogisticCritic
+from focused.critics.models import FORMAT
+from focused.critics.teach import fit_for_use
 from focused.pages.evidence import Evidence
 from focused.pages.page import Page, page_from_html
 from focused.prioritizers import PRIORITIZERS
@@ -120,10 +123,13 @@ def load_task(web: Web, topic: str, start: str) -> Task:
 
 
 def _taught(web: Web, topic: str, examples: list[dict[str, str]], focus: list[str]) -> tuple[Any, dict[str, Verdict]]:
-    cache = _cache(f"{web.name}-{topic}")
+    cache = _cache(f"{web.name}-{topic}-{FORMAT}")
     if not cache.exists():
-        critic = LogisticCritic().fit(
-            [web.pages[row["url"]] for row in examples], [row["class"] for row in examples], focus
+        critic = fit_for_use(
+            LogisticCritic(),
+            [web.pages[row["url"]] for row in examples],
+            [row["class"] for row in examples],
+            focus,
         )
         verdicts = {url: critic.judge(page) for url, page in web.pages.items()}
         cache.write_bytes(pickle.dumps((critic, verdicts)))
@@ -175,6 +181,7 @@ class Crawl:
         """Ask for a page, follow a redirect, learn from what comes."""
         self.asked.add(link)
         self.score[link] = -np.inf
+        arrived_by = self.evidence_of(link)
         end = self.web.redirects.get(self.urls[link], self.urls[link])
         page, target = self.web.pages.get(end), self.number(end)
         if page is None:
@@ -187,16 +194,22 @@ class Crawl:
                 return
             self.asked.add(target)
             self.score[target] = -np.inf
+            arrived_by = arrived_by or self.evidence_of(target)
             self.teach(target, verdict.relevance)
         self.relevance[[link, target]] = verdict.relevance
-        self.add_links(page, verdict)
+        self.add_links(page, verdict, arrived_by)
         if end not in self.task.examples:
             self.found.append(end in self.task.targets)
             self.harvest.append(verdict.relevance)
             if len(self.found) % EVERY == 0:
                 self.learn()
 
-    def add_links(self, page: Page, verdict: Verdict) -> None:
+    def evidence_of(self, link: int) -> Evidence | None:
+        """What is known of the links that lead to a page."""
+        pieces = self.pieces.get(link) if self.prioritizer.follows_paths else None
+        return Evidence.concat([self.blocks[block].row(row) for block, row in pieces]) if pieces else None
+
+    def add_links(self, page: Page, verdict: Verdict, arrived_by: Evidence | None) -> None:
         """Keep evidence of the links that wait, a few pieces for each, and score them."""
         inside = [i for i, url in enumerate(page.links.urls) if self.task.allows(url)]
         numbers = [self.number(page.links.urls[i]) for i in inside]
@@ -204,11 +217,11 @@ class Crawl:
         wanted = [i for i, n in enumerate(numbers) if n not in self.asked and len(self.pieces[n]) < PIECES]
         if not wanted:
             return
+        look = partial(self.prioritizer.evidence, page, verdict, arrived_by=arrived_by)
         if self.prioritizer.sees_fetched:
-            known = self.relevance[numbers]
-            evidence = self.prioritizer.evidence(page, verdict, links, fetched=known).take(wanted)
+            evidence = look(links, fetched=self.relevance[numbers]).take(wanted)
         else:
-            evidence = self.prioritizer.evidence(page, verdict, links.take(wanted))
+            evidence = look(links.take(wanted))
         for row, i in enumerate(wanted):
             if len(self.pieces[numbers[i]]) < PIECES:
                 self.pieces[numbers[i]].append((len(self.blocks), row))
@@ -294,6 +307,8 @@ def crawl(web: Web, task: Task, words: str, seed: int) -> Crawl:
         assert isinstance(graduate, Apprentice)
         return Crawl(web, task, graduate.study(lessons)).run(pages)
     kind = find("prioritizer", name, PRIORITIZERS)
+    if kind.taught:
+        raise SystemExit(f"{name} is taught by paths, which need whole pages: measure it with scrapy compare")
     return Crawl(web, task, build(kind, {**options, "seed": seed}, critic=task.critic)).run(pages)
 
 
