@@ -4,8 +4,9 @@ Level 1 are the classes in focus, level 2 their parents, and so on up to level n
 irrelevant. With ``siblings`` the other branches below a parent stand in for it: `Science.Biology.Dinosaurs` is level 2
 for the birds. Without, a level's examples are those of exactly its class, as in Greenwood's thesis.
 
-A page's relevance is read off its level. Level 1 is the upper half of the scale; the lower half is cut into n equal
-bands, one for each further level, so that R falls with the distance. Where in its band a page stands is its grade.
+A page's relevance is read off its level. Level 1 is the upper half of the scale, irrelevant what is below 0.1, and what
+lies between is cut into equal bands for the other levels, so that R falls with the distance. Where in its band a page
+stands is its grade. (Irrelevant pages are most of a web: with a larger band, most of all relevance would be theirs.)
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from focused.critics.profiles import Floats, Ints
 IRRELEVANT = "irrelevant"
 FRACTION = 0.25
 """How far apart the clearest and the least clear of one level are. Three such steps are less than one whole level."""
+_IRRELEVANT = 0.1
 _HIGHEST, _LOWEST = 0.98, 0.02
 """Grades stay off the borders of a band: level 2 must not reach the 0.5 from which a page counts as found."""
 
@@ -60,17 +62,27 @@ def level_of_name(name: str, n: int) -> int:
 
 def relevance_of(level: int, grade: float, n: int) -> float:
     """R of a page at a level; ``grade`` from 0 to 1 is how near it is to the next better one."""
-    inside = min(max(grade, _LOWEST if level <= n else 0.0), _HIGHEST)
-    return 0.5 + 0.5 * inside if level == 1 else 0.5 * (n + 1 - level + inside) / n
+    if level > n:
+        return _IRRELEVANT * min(max(grade, 0.0), _HIGHEST) ** 2
+    low, width = _band(level, n)
+    return low + width * min(max(grade, _LOWEST), _HIGHEST)
 
 
 def level_of(relevance: float, n: int) -> tuple[int, float]:
     """The level and the grade that a relevance tells: `relevance_of` the other way round."""
-    if relevance > 0.5:
-        return 1, 2 * relevance - 1
-    bands = 2 * n * max(relevance, 0.0)
-    whole = min(int(bands), n - 1)
-    return n + 1 - whole, bands - whole
+    level = next((level for level in range(1, n + 1) if relevance > _band(level, n)[0]), n + 1)
+    if level > n:
+        return level, float(np.sqrt(max(relevance, 0.0) / _IRRELEVANT))
+    low, width = _band(level, n)
+    return level, (relevance - low) / width
+
+
+def _band(level: int, n: int) -> tuple[float, float]:
+    """Where the relevance of a level begins, and how far it reaches; not for irrelevant."""
+    if level == 1:
+        return 0.5, 0.5
+    width = (0.5 - _IRRELEVANT) / (n - 1)
+    return 0.5 - width * (level - 1), width
 
 
 def place_of(level: Ints, grade: Floats, n: int) -> Floats:
