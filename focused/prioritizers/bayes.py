@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
-from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,12 +21,6 @@ from sklearn.naive_bayes import MultinomialNB
 from focused.prioritizers.taught import NotTaught
 
 Floats = NDArray[np.float64]
-_HELD_OUT = 5
-
-
-def is_held_out(url: str) -> bool:
-    """Is this one of the pages (one in five, by its address) that figures are measured on?"""
-    return crc32(url.encode("utf-8", "surrogatepass")) % _HELD_OUT == 0
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.pages.page import Page
-from focused.paths.path import FAIL
 from focused.paths.stops import FURTHEST, Stops
+from focused.prioritizers.ground import NO_PAGE, Ground
 
 NOWHERE = FURTHEST + 1
 """The layer behind links that end in failure, and behind those that no path knows of."""
@@ -34,24 +34,12 @@ class Clicks:
     @classmethod
     def of(cls, paths: Sequence[Stops]) -> Clicks:
         """The clicks that some paths tell of, and those beside them."""
-        pages = {stop.page.url: stop.page for stops in paths for stop in stops}
-        layers = _known_layers(paths)
-        own = np.array([layers[url] for url in pages], np.int64)
-        links = [(url, page.url) for page in pages.values() for url in page.links.urls]
-        behind = np.array([layers.get(url, -1) for url, _ in links], np.int64)
-        page = np.repeat(np.arange(len(pages)), [len(page.links) for page in pages.values()])
+        ground = Ground.of(paths)
+        layers = [NOWHERE if page in ground.failed else layer for page, layer in enumerate(ground.layers)]
+        led_to = ground.led_to()
+        links = [(url, page.url) for page in ground.pages for url in page.links.urls]
+        behind = np.array([led_to.get(url, NO_PAGE) for url, _ in links], np.int64)
+        page = np.repeat(np.arange(len(ground.pages)), [len(page.links) for page in ground.pages])
         away = np.array([url != source for url, source in links], np.bool_)
-        return cls(list(pages.values()), own, page, np.where(behind < 0, NOWHERE, behind), behind >= 0, away)
-
-
-def _known_layers(paths: Sequence[Stops]) -> dict[str, int]:
-    """The layer of each page on the paths, by its own address and by those that links to it have."""
-    layers: dict[str, int] = {}
-    for stops in paths:
-        for i, stop in enumerate(stops):
-            layer = NOWHERE if stop.state == FAIL else stop.layer
-            before = stops[i - 1] if i else stop
-            linked_as = before.page.links.urls[before.link] if i and before.link >= 0 else stop.page.url
-            for url in (stop.page.url, linked_as):
-                layers[url] = min(layer, layers.get(url, NOWHERE))
-    return layers
+        layer = np.array([*layers, NOWHERE])[behind]  # the last is that of NO_PAGE
+        return cls(ground.pages, np.array(layers, np.int64), page, layer, behind != NO_PAGE, away)

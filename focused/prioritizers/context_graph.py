@@ -39,8 +39,9 @@ from focused.pages.evidence import ON_PAGE, Evidence, mix
 from focused.pages.tokens import Ids
 from focused.paths.stops import FURTHEST, Stops
 from focused.prioritizers.base import Contribution, State
-from focused.prioritizers.bayes import Bayes, Floats, is_held_out
+from focused.prioritizers.bayes import Bayes, Floats
 from focused.prioritizers.clicks import Clicks
+from focused.prioritizers.ground import is_held_out
 from focused.prioritizers.options import check_number
 from focused.prioritizers.taught import Figures, NotTaught, Progress, TaughtPrioritizer
 

@@ -9,18 +9,20 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 
 from focused.pages.page import Page
+from focused.paths.path import FAIL
 from focused.paths.stops import FURTHEST, Stops
-from focused.prioritizers.bayes import is_held_out
 from focused.prioritizers.states import STATES, Floats
 from focused.prioritizers.taught import Figures, NotTaught
 
 NO_PAGE = -1
 _LEAST_STEPS = 10
+_HELD_OUT = 5
 
 Step = tuple[int, int, int]
 """The page before (NO_PAGE: a path begins), the row of its links that was followed (-1: not known), the page."""
@@ -28,21 +30,26 @@ Step = tuple[int, int, int]
 
 @dataclass
 class Ground:
-    """Pages and their layers, the steps of each path, and how often each step was taken."""
+    """Pages and their layers, the steps of each path, and how often each step was taken.
+
+    ``failed`` are the pages that were never anything but the failure at the end of a path.
+    """
 
     pages: list[Page] = field(default_factory=list)
     layers: list[int] = field(default_factory=list)
     paths: list[list[Step]] = field(default_factory=list)
     steps: Counter[Step] = field(default_factory=Counter)
+    failed: set[int] = field(default_factory=set)
 
     @classmethod
     def of(cls, paths: Sequence[Stops]) -> Ground:
-        """What some paths cover. NotTaught if nothing can be learned there."""
+        """What some paths cover."""
         ground = cls()
         numbers: dict[str, int] = {}
         for stops in paths:
             ground._add(stops, numbers)
-        ground._check()
+        went_on = {numbers[stop.page.url] for stops in paths for stop in stops if stop.state != FAIL}
+        ground.failed = set(range(len(ground.pages))) - went_on
         return ground
 
     def _add(self, stops: Stops, numbers: dict[str, int]) -> None:
@@ -59,7 +66,8 @@ class Ground:
         self.paths.append(path)
         self.steps.update(path)
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """NotTaught if no chain of layers can be learned here."""
         onward = sum(u != NO_PAGE for u, _, _ in self.steps)
         if not self.pages:
             raise NotTaught("there are no paths: draw some with 'scrapy paths', or write them")
@@ -88,6 +96,11 @@ class Ground:
         known = {page.url: number for number, page in enumerate(self.pages)}
         known.update({self.pages[u].links.urls[link]: v for u, link, v in self.steps if u != NO_PAGE and link >= 0})
         return known
+
+
+def is_held_out(url: str) -> bool:
+    """Is this one of the pages (one in five, by its address) that figures are measured on?"""
+    return crc32(url.encode("utf-8", "surrogatepass")) % _HELD_OUT == 0
 
 
 def figures_of(what: str, said: NDArray[Any], true: NDArray[np.int64], weight: Floats, prior: Floats) -> Figures:

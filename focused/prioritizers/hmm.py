@@ -93,6 +93,7 @@ class Hmm(TaughtPrioritizer):
     def teach(self, paths: Sequence[Stops], progress: Progress = lambda *_: None) -> Figures:
         """Cluster and count, once without the pages held out for the figures, and once with all."""
         ground = Ground.of(paths)
+        ground.check()
         seen = ~ground.held_out()
         progress(0, 2)
         figures = self._figures(ground, self._fit(ground, seen), seen) if seen.any() and not seen.all() else {}

@@ -20,8 +20,7 @@ from focused.pages.evidence import Evidence
 from focused.pages.page import Page, url_to_host
 from focused.pages.tokens import Ids, word_to_id, words
 from focused.paths.stops import FURTHEST
-from focused.prioritizers.bayes import is_held_out
-from focused.prioritizers.ground import NO_PAGE, Ground, Step
+from focused.prioritizers.ground import NO_PAGE, Ground, Step, is_held_out
 from focused.prioritizers.maxent import NO_STATE, Samples
 from focused.prioritizers.memm_features import Sight, described_by
 

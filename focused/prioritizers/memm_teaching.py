@@ -73,6 +73,7 @@ class Teaching:
     ) -> tuple[Models, Figures]:
         """The models, and how well such did that had not seen a fifth of it all. NotTaught if that cannot be."""
         ground = Ground.of(paths)
+        ground.check()
         tick = _Ticker(progress, len(ground.pages) + _FITS * _ITERATIONS)
         keywords = choose_keywords(ground, critic, self.keywords)
         lessons = gather(ground, replace(sight, keywords=keywords), self.beside, tick)

@@ -38,10 +38,11 @@ from focused.pages.tokens import LEXICON, Ids
 from focused.pages.url_words import url_features
 from focused.paths.stops import Stops
 from focused.prioritizers.base import Contribution, State
-from focused.prioritizers.bayes import Bayes, Floats, is_held_out
+from focused.prioritizers.bayes import Bayes, Floats
 from focused.prioritizers.clicks import NOWHERE, Clicks
 from focused.prioritizers.context import append_to_each, append_to_rows
 from focused.prioritizers.features import anchor_words, rows_to_matrix, words_near
+from focused.prioritizers.ground import is_held_out
 from focused.prioritizers.options import check_number
 from focused.prioritizers.taught import Figures, NotTaught, Progress, TaughtPrioritizer
 
