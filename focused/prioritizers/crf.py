@@ -158,8 +158,12 @@ class Crf(TaughtPrioritizer):
 
     def label_of(self, page: Page, verdict: Verdict, *, arrived_by: Evidence | None = None) -> str:
         """The most probable label of the page at the end of its path; '' for one on the way to the next milestone."""
-        label = self.labels[int(np.argmax(self._states_of(page, arrived_by)[1]))]
-        return "" if label.startswith(PREFIX) else label
+        state = self.state_of(page, arrived_by)
+        return "" if state.startswith(PREFIX) else state
+
+    def state_of(self, page: Page, arrived_by: Evidence | None) -> str:
+        """The last state of the most probable chain that ends at the page."""
+        return self.labels[int(np.argmax(self._states_of(page, arrived_by)[1]))]
 
     def _alphas(self, evidence: Evidence) -> Floats:
         return evidence.dense[:, 1 : 1 + len(self.labels)].astype(np.float64)
