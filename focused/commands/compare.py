@@ -95,6 +95,7 @@ class Command(ScrapyCommand):
 def _plan(args: list[str], opts: argparse.Namespace) -> Plan:
     from focused.lab.bounds import ROWS
     from focused.lab.plan import Plan
+    from focused.lab.topics import labels_beside
 
     limits = ROWS if opts.limits is None else tuple(_words(opts.limits))
     strangers = [name for name in limits if name not in ROWS]
@@ -111,7 +112,7 @@ def _plan(args: list[str], opts: argparse.Namespace) -> Plan:
         out=opts.out,
         topics_file=opts.topics_file,
         examples=opts.examples,
-        labels=opts.labels or _beside(opts.web[0]),
+        labels=opts.labels or labels_beside(opts.web[0]),
         start=opts.start,
         starts=opts.starts,
         hold_out=opts.hold_out,
@@ -181,10 +182,3 @@ def _budgets(text: str, pages: int) -> tuple[int, ...]:
 
 def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
-
-
-def _beside(web: str) -> str:
-    """The labels file that belongs to a web, if it lies beside it."""
-    path = Path(web)
-    labels = path.with_name(f"{path.name.split('.')[0]}.labels.tsv")
-    return str(labels) if labels.exists() else ""

@@ -34,7 +34,10 @@ class Command(ScrapyCrawl):
             self._end(_BAD_USE, str(error))
             return
         process = self.crawler_process
-        crawler = TeachingCrawler(process.settings, topic, process) if topic else process.create_crawler(FocusedSpider)
+        if topic:
+            crawler: Crawler = TeachingCrawler(process.settings, topic, process, opts.spargs.get("critic", ""))
+        else:
+            crawler = process.create_crawler(FocusedSpider)
         process.crawl(crawler, **opts.spargs)
         process.start()
         self._report(crawler)

@@ -42,7 +42,12 @@ class Command(ScrapyCommand):
         add = parser.add_argument_group("Paths").add_argument
         add("--out", metavar="FILE.jsonl", help="where the paths go")
         add("--web", action="append", default=[], metavar="WARC", help="the recorded web (may be repeated)")
-        add("--labels", default="", metavar="TSV", help="labels of its pages (columns url, and labels or class)")
+        add(
+            "--labels",
+            default="",
+            metavar="TSV",
+            help="labels of its pages (default: NAME.labels.tsv beside the web)",
+        )
         add("--topics-file", default="", metavar="JSON", help="topics with targets, roots and hosts")
         add("--job", default="", metavar="JOBDIR", help="draw from what this crawl fetched and its critic judged")
         add("--backlinks", default="", metavar="TSV", help="draw from these links (columns source and target)")
@@ -99,7 +104,7 @@ class Command(ScrapyCommand):
         return paths
 
     def _sites(self, topics: list[str], opts: argparse.Namespace) -> list[Site]:
-        from focused.lab.topics import read_labels
+        from focused.lab.topics import labels_beside, read_labels
         from focused.replay.graph import read_graph
         from focused.replay.web import Web
         from focused.teaching.drawing import lab_topics, site_of_job, site_of_web
@@ -108,7 +113,8 @@ class Command(ScrapyCommand):
         graph = read_graph(web, *opts.web)
         if opts.job:
             return [site_of_job(web, graph, opts.job, opts.root)]
-        labels = read_labels(opts.labels) if opts.labels else {}
+        table = opts.labels or labels_beside(opts.web[0])
+        labels = read_labels(table) if table else {}
         milestones = [word.strip() for word in opts.milestones.split(",") if word.strip()]
         found = lab_topics(topics, opts.topics_file, labels, opts.root)
         return [site_of_web(web, graph, topic, labels, milestones) for topic in found]

@@ -41,7 +41,7 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--critic", default="", help="naive-bayes, logistic, or a dotted path")
+        parser.add_argument("--critic", default="", help="naive-bayes, logistic, lexical, or a dotted path")
         parser.add_argument("--examples", default="", metavar="FILE.tsv", help="other examples than the topic's")
         parser.add_argument(
             "--focus", action="append", default=[], metavar="CLASS", help="other classes wanted (repeat)"
@@ -106,7 +106,7 @@ class Command(ScrapyCommand):
         except (CannotTeach, ModelRefused, OSError) as error:
             self._fail(str(error))
         except (Interrupted, Stopped) as error:
-            self._fail(f"{error or 'stopped'}: nothing was written")
+            self._fail(f"{str(error) or 'stopped'}: nothing was written")
         else:
             print(card_to_text(card))
             print(f"written to {read(self.settings, 'FOCUSED_MODELS')}/{slug(plan.topic)}")
@@ -138,7 +138,7 @@ class Command(ScrapyCommand):
         except (CannotTeach, NotTaught, ModelRefused, OSError) as error:
             self._fail(str(error))
         except (Interrupted, Stopped, KeyboardInterrupt) as error:
-            self._fail(f"{error or 'stopped'}: nothing was written")
+            self._fail(f"{str(error) or 'stopped'}: nothing was written")
         else:
             print(taught_to_text(card))
             print(f"written to {teaching.models / slug(teaching.topic)}; crawl with -a prioritizer={opts.prioritizer}")
@@ -220,8 +220,12 @@ def taught_to_text(card: TaughtCard) -> str:
     lines.append(f"  states         {_counts(card.paths['states'])}")
     if card.paths["unreachable"]:
         lines.append(f"  not to be had  {_counts(card.paths['unreachable'])}")
-    lines.append("  " + "  ".join(f"{name} {value:.3g}" for name, value in card.figures.items()))
+    lines.append("  " + "  ".join(f"{name} {_figure(value)}" for name, value in card.figures.items()))
     return "\n".join(lines)
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if value == int(value) and value > 1 else f"{value:.3g}"
 
 
 def _counts(counts: dict[str, int], most: int = 8) -> str:

@@ -63,6 +63,13 @@ def read_labels(path: str | Path) -> dict[str, list[str]]:
     return {row["url"]: [label for label in row[column].split(";") if label] for row in rows}
 
 
+def labels_beside(web: str) -> str:
+    """The labels file that belongs to a web, if it lies beside it."""
+    path = Path(web)
+    labels = path.with_name(f"{path.name.split('.')[0]}.labels.tsv")
+    return str(labels) if labels.exists() else ""
+
+
 def with_label(labels: dict[str, list[str]], focus: list[str]) -> list[str]:
     """The pages that have a label in the focus."""
     return [url for url, ones in labels.items() if any(in_focus(one, focus) for one in ones)]

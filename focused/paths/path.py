@@ -112,6 +112,8 @@ def _check(path: Path, where: str, labels: Sequence[str], problems: Problems) ->
             problems.add(at, f"url {step.url!r} is no address for http")
         if step.label in ENDS and i < len(path.steps) - 1:
             problems.add(at, f"label {step.label!r} may only stand at the end of a path")
+        if step.label.lower() in ENDS and step.label not in ENDS:
+            problems.add(at, f"label {step.label!r}: write {step.label.lower()!r}")
         if step.label.startswith(PREFIX):
             problems.add(at, f"label {step.label!r} begins as the states of pages without a label do: leave it out")
         if labels and step.label and step.label not in (*labels, *ENDS):

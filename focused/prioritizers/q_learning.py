@@ -196,7 +196,10 @@ def _words_of_page(page: Page) -> Ids:
 def _check(clicks: Clicks) -> None:
     layers = clicks.layer[clicks.known]
     if not (layers == 0).any():
-        raise NotTaught("no path shows a link to a target: a path to learn from ends with the label 'goal'")
+        raise NotTaught(
+            "no path shows a link to a target: give some that end with the label 'goal', at a page that the one before "
+            "links to"
+        )
     if not (clicks.layer > 0).any():
         raise NotTaught("all links on the paths lead to targets: paths must begin some clicks away from one")
 

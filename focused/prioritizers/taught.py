@@ -11,6 +11,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
+from shlex import quote
 from typing import Any, ClassVar
 from zipfile import BadZipFile
 
@@ -103,7 +104,7 @@ def save_taught(folder: Path, prioritizer: Prioritizer, card: TaughtCard) -> Pat
 def load_taught(folder: Path, prioritizer: Prioritizer, topic: str) -> TaughtCard | None:
     """Give a prioritizer what it was taught; None if there is nothing and it needs nothing. NotTaught says why not."""
     path, card_file = folder / f"{prioritizer.name}.npz", _card_file(folder, prioritizer.name)
-    way_out = f"scrapy teach {topic} --prioritizer {prioritizer.name} {prioritizer.taught_by}"
+    way_out = f"scrapy teach {quote(topic)} --prioritizer {prioritizer.name} {prioritizer.taught_by}"
     if not (path.is_file() and card_file.is_file()):
         if not prioritizer.taught:
             return None

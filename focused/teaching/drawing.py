@@ -62,8 +62,10 @@ def site_of_job(web: Web, graph: Graph, job: str | File, roots: Sequence[str] = 
             classes[page] = "" if str(of_class).lower() in UNWANTED else str(of_class)
     if not targets.any():
         raise PathsError([f"{job}: of its {len(rows)} pages none was judged relevant, or the web does not hold them"])
+    sought = {classes[page] for page in np.flatnonzero(targets).tolist()}
     seeds = [page for page in map(web.find, roots or [str(rows[0][0])]) if page >= 0]
-    return Site(Field(graph, targets, inside), seeds, lambda page: classes.get(page, ""))
+    milestones = {page: name for page, name in classes.items() if name not in sought}
+    return Site(Field(graph, targets, inside), seeds, lambda page: milestones.get(page, ""))
 
 
 def field_of_backlinks(path: str | File, targets: Sequence[str]) -> Field:
@@ -127,5 +129,8 @@ def _labels_of(
         often = Counter(label for label in every if label.rpartition(".")[2].lower() not in UNWANTED)
         milestones = [label for label, _ in often.most_common() if not in_focus(label, focus)][:_MOST_MILESTONES]
     known = set(milestones)
+    strangers = known - {label for ones in labels.values() for label in ones}
+    if strangers:
+        raise PathsError([f"no page has the label {name!r} that is to be a milestone" for name in sorted(strangers)])
     by_page = {row: ones for url, ones in labels.items() if (row := web.find(url)) >= 0}
     return lambda page: next((label for label in by_page.get(page, ()) if label in known), "")

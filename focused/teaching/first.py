@@ -30,15 +30,18 @@ logger = logging.getLogger(__name__)
 class TeachingCrawler(Crawler):
     """A crawler that teaches the topic's critic before it begins."""
 
-    def __init__(self, settings: Settings, topic: Topic, runner: CrawlerRunnerBase) -> None:
+    def __init__(self, settings: Settings, topic: Topic, runner: CrawlerRunnerBase, critic: str = "") -> None:
         super().__init__(FocusedSpider, settings)
-        self._topic, self._runner = topic, runner
+        self._topic, self._runner, self._critic = topic, runner, critic
         self.failure = ""
 
     async def crawl_async(self, *args: Any, **kwargs: Any) -> None:
         logger.info("Topic %r has no trained critic yet: it is taught first", self._topic.name)
         try:
-            await teach_topic(self._topic, self._runner.settings, runner=self._runner)
+            settings = self._runner.settings.copy()
+            if self._critic:
+                settings.set("FOCUSED_CRITIC", self._critic, "cmdline")
+            await teach_topic(self._topic, settings, runner=self._runner)
         except (CannotTeach, ProblemsError, Interrupted) as error:
             self.failure = str(error)
             return

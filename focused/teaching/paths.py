@@ -26,6 +26,8 @@ from focused.teaching.plan import CannotTeach
 from focused.topics.identity import slug
 from focused.topics.topic import Topic
 
+_LEAST_SHARE = 0.5
+
 
 @dataclass(frozen=True)
 class PathTeaching:
@@ -89,9 +91,12 @@ def addresses_of(paths: Sequence[Path]) -> list[str]:
 
 
 def stops_of(paths: Sequence[Path], fetched: Fetched) -> list[Stops]:
-    """The paths with their pages. CannotTeach if no page is there."""
-    stops = [one for one in resolve(paths, fetched.pages.get, normal_form) if one]
-    if not stops:
+    """The paths with their pages. CannotTeach if most are not there."""
+    wanted, had = len(addresses_of(paths)), len(fetched.pages)
+    if had < wanted * _LEAST_SHARE:
         reasons = ", ".join(f"{reason} ({count})" for reason, count in fetched.reasons().items())
-        raise CannotTeach(f"none of the pages on the {len(paths)} paths could be had: {reasons or 'no reason known'}")
-    return stops
+        raise CannotTeach(
+            f"only {had} of the {wanted} pages on the paths could be had: {reasons}; is --web the web that they were "
+            "drawn from?"
+        )
+    return [one for one in resolve(paths, fetched.pages.get, normal_form) if one]

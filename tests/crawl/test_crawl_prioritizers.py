@@ -113,3 +113,13 @@ def test_a_learner_that_fails_costs_no_page(crawl, tmp_path, monkeypatch):
     assert result.stats["focused/job/pages"] == PAGES + 1
     assert result.stats["focused/training/failed"] > 1
     assert "The prioritizer could not learn" in result.log
+
+
+def test_the_critic_that_is_asked_for_is_taught_before_the_crawl(crawl, tmp_path):
+    rows = [f"stars\t{HUB}\n", *(f"{'stars' if n % 2 else 'soups'}\thttp://w{n % 3}.example/{n}\n" for n in range(8))]
+    (tmp_path / "stars.tsv").write_text("class\turl\n" + "".join(rows))
+    topic = tmp_path / "stars.toml"
+    topic.write_text(f'name = "stars"\nexamples = "stars.tsv"\nfocus = ["stars"]\nseeds = ["{HUB}"]\n')
+    result = crawl(site(), arguments={"topic": str(topic), "critic": "naive-bayes"})
+    assert result.exit_code == 0, result.log
+    assert '"critic": "naive-bayes"' in (tmp_path / "models" / "stars" / "card.json").read_text()

@@ -10,10 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from focused.lab.topics import read_labels
+from focused.pages.page import page_from_html
 from focused.paths.draw import Field, draw_visits, draw_walks
-from focused.paths.path import FAIL, GOAL, PathsError
-from focused.replay.graph import Graph
-from focused.teaching.drawing import field_of_backlinks
+from focused.paths.path import FAIL, GOAL, Path, PathsError, Step
+from focused.replay.graph import Graph, build_graph
+from focused.replay.web import Web
+from focused.teaching.drawing import field_of_backlinks, lab_topics, site_of_web
+from focused.teaching.gathering import Fetched
+from focused.teaching.paths import stops_of
+from focused.teaching.plan import CannotTeach
 
 
 def url(page):
@@ -113,3 +119,18 @@ def test_backlinks_make_a_graph(tmp_path):
     table.write_text("from\tto\n")
     with pytest.raises(PathsError, match="columns 'source' and 'target'"):
         field_of_backlinks(table, [url(0)])
+
+
+def test_milestones_that_no_page_has_are_told(small_web, tmp_path):
+    web = Web.open(small_web.warc)
+    labels = read_labels(small_web.labels)
+    (topic,) = lab_topics(["stars"], str(small_web.topics), labels, [])
+    with pytest.raises(PathsError, match="no page has the label 'soup' that is to be a milestone"):
+        site_of_web(web, build_graph(web), topic, labels, ["soups", "soup"])
+
+
+def test_paths_whose_pages_are_mostly_missing_do_not_teach():
+    paths = [Path([Step(url(1)), Step(url(2)), Step(url(3), GOAL)])]
+    fetched = Fetched({url(1): page_from_html("", url(1))}, {url(2): "HTTP 404", url(3): "HTTP 404"})
+    with pytest.raises(CannotTeach, match=r"only 1 of the 3 pages on the paths could be had: HTTP 404 \(2\); is --web"):
+        stops_of(paths, fetched)

@@ -84,3 +84,8 @@ def test_stops_know_which_link_was_taken():
     first, second = resolve([GOOD, Path([Step(f"{U}/cs"), Step(f"{U}/")])], pages.get, str.lower)
     assert [(stop.link, stop.layer, stop.state) for stop in first] == [(1, 3, "home"), (-1, 2, "to faculty")]
     assert [stop.link for stop in second] == [-1, -1]
+
+
+def test_an_end_in_capitals_is_told(tmp_path):
+    file = written(tmp_path, '{"steps": [{"url": "http://a/"}, {"url": "http://b/", "label": "Goal"}]}')
+    assert problems_of(file)[0].endswith("label 'Goal': write 'goal'")
