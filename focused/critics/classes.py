@@ -37,6 +37,13 @@ def wanted(names: Sequence[str], focus: Sequence[str]) -> NDArray[np.bool_]:
     return marks
 
 
+def wanted_among(classes: Sequence[str], focus: Sequence[str]) -> list[bool]:
+    """Which of some examples, told by their classes, are wanted."""
+    names = sorted(set(classes))
+    marks = dict(zip(names, wanted(names, focus).tolist(), strict=True))
+    return [marks[name] for name in classes]
+
+
 def _near(missing: Sequence[str], names: Sequence[str]) -> str:
     near = [match for one in missing for match in get_close_matches(one, names, n=3)]
     if near:

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.base import Critic, Reason, Verdict
-from focused.critics.classes import wanted
+from focused.critics.classes import wanted_among
 from focused.critics.language import Language, guess_languages, language_of
 from focused.critics.targets import Targets
 from focused.critics.terms import HALF_AT, Terms
@@ -80,10 +80,8 @@ class KeywordsCritic(Critic):
 
     def fit(self, pages: Sequence[Page], classes: Sequence[str], focus: Sequence[str]) -> Self:
         """Takes the wanted examples for seeds; there is nothing else to learn."""
-        names = sorted(set(classes))
-        marks = dict(zip(names, wanted(names, focus).tolist(), strict=True))
-        for page, name in zip(pages, classes, strict=True):
-            if marks[name]:
+        for page, is_wanted in zip(pages, wanted_among(classes, focus), strict=True):
+            if is_wanted:
                 self.greet(page)
         return self
 

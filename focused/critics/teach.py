@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from focused.critics.base import Critic
-from focused.critics.classes import NoSuchClass, wanted
+from focused.critics.classes import NoSuchClass, wanted_among
 from focused.critics.report import Numbers, Report, cross_validate, loudest_words
 from focused.critics.targets import Targets
 from focused.pages.page import Page
@@ -27,10 +27,8 @@ class Taught:
 
 def fit_for_use(critic: Critic, pages: Sequence[Page], classes: Sequence[str], focus: Sequence[str]) -> Critic:
     """A critic that has learned from examples, and keeps what the wanted ones look like."""
-    names = sorted(set(classes))
-    marks = dict(zip(names, wanted(names, focus).tolist(), strict=True))
     critic.fit(pages, classes, focus)
-    critic.targets = Targets.of_pages(pages, [marks[name] for name in classes])
+    critic.targets = Targets.of_pages(pages, wanted_among(classes, focus))
     return critic
 
 
@@ -42,9 +40,7 @@ def teach(
         raise NoSuchClass("there are no example pages to learn from")
     classes = [name for name, _ in examples]
     pages = [page for _, page in examples]
-    names = sorted(set(classes))
-    marks = dict(zip(names, wanted(names, focus).tolist(), strict=True))
-    relevant = np.array([marks[name] for name in classes], bool)
+    relevant = np.array(wanted_among(classes, focus), bool)
 
     def fit(chosen: Numbers) -> Critic:
         # A class may be missing here, and a focus that names it would match nothing.

@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 from focused.critics.base import Critic, Verdict
 from focused.pages.evidence import MAX_OFFSET, Evidence, window
 from focused.pages.page import Links, Page
-from focused.prioritizers.base import Contribution, Lessons, Prioritizer, State
+from focused.prioritizers.base import Contribution, Lessons, Prioritizer, State, together
 from focused.prioritizers.context import append_to_each, append_to_rows, class_features, neighbours
 from focused.prioritizers.learner import Learner
 from focused.prioritizers.logistic import LogisticLearner
@@ -160,11 +160,8 @@ class Apprentice(Prioritizer):
 
     def explain(self, evidence: Evidence) -> list[Contribution]:
         """The features of one link, those that stand in it several times taken together."""
-        total: dict[int | str, float] = {}
-        for part in self.learner.explain(evidence):
-            total[part.feature] = total.get(part.feature, 0.0) + part.weight
-        strongest = sorted(total.items(), key=lambda item: -abs(item[1]))
-        return [Contribution(feature, weight) for feature, weight in strongest if weight]
+        parts = together(self.learner.explain(evidence))
+        return sorted((part for part in parts if part.weight), key=lambda part: -abs(part.weight))
 
     def weights_of(self, ids: NDArray[np.uint32]) -> NDArray[np.float32]:
         """What was learned of each feature."""

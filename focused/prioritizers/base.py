@@ -61,6 +61,14 @@ class Contribution:
     towards: str = ""
 
 
+def together(parts: list[Contribution]) -> list[Contribution]:
+    """One contribution a feature."""
+    total: dict[int | str, float] = {}
+    for part in parts:
+        total[part.feature] = total.get(part.feature, 0.0) + part.weight
+    return [Contribution(feature, weight) for feature, weight in total.items()]
+
+
 class Prioritizer(ABC):
     """A judge of links. Scores are estimates of R(v) in [0, 1].
 

@@ -34,7 +34,7 @@ from focused.critics.profiles import Floats, Ints, Phrases, ranges, runs_in
 from focused.pages.evidence import ANCHOR, NEAR, Evidence, mix
 from focused.pages.page import Links, Page
 from focused.pages.tokens import Ids
-from focused.prioritizers.base import Contribution, Prioritizer, State
+from focused.prioritizers.base import Contribution, Prioritizer, State, together
 from focused.prioritizers.features import anchor_spans
 from focused.prioritizers.options import check_choice, check_number, check_switch
 
@@ -155,14 +155,6 @@ class Lexical(Prioritizer):
             if found.shape != (3,) or not np.isfinite(found).all() or (found < 0).any() or not found.sum():
                 raise ValueError(f"weights {found.tolist()!r} are not three numbers from 0 that add up to something")
             self._found = tuple((found / found.sum()).tolist())
-
-
-def together(parts: list[Contribution]) -> list[Contribution]:
-    """One contribution a feature."""
-    total: dict[int | str, float] = {}
-    for part in parts:
-        total[part.feature] = total.get(part.feature, 0.0) + part.weight
-    return [Contribution(feature, weight) for feature, weight in total.items()]
 
 
 def _given_weights(*weights: float | None) -> tuple[float, ...] | None:

@@ -38,7 +38,7 @@ _NOTHING = np.zeros(0, np.uint32)
 _MOST_ADDRESSES = 200
 _HEADINGS = frozenset({"title", "h1", "h2", "h3", "h4", "h5", "h6"})
 _INLINE = frozenset(
-    {
+    [
         "a",
         "abbr",
         "b",
@@ -56,7 +56,7 @@ _INLINE = frozenset(
         "sup",
         "tt",
         "u",
-    }
+    ]
 )
 
 
