@@ -11,7 +11,7 @@ from typing import Any
 
 from scrapy.settings import BaseSettings
 
-from focused.critics.choose import critic_for, topic_reference
+from focused.critics.choose import critic_for
 from focused.defaults import read
 from focused.parts import choose_prioritizer
 from focused.paths.path import Path
@@ -73,11 +73,6 @@ class PathTeaching:
         )
         save_taught(self.models / slug(self.topic), self.prioritizer, card)
         return card
-
-    @property
-    def reference(self) -> str:
-        """What the user calls the topic."""
-        return topic_reference(self.topic)
 
 
 def taught() -> list[str]:
