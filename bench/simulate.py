@@ -9,8 +9,8 @@ R-precision, and the expected loss (1 - mean relevance) at N = number of targets
 
 The rules are those of the recorded webs: pages with 200 count, example pages count nowhere. The critic is `logistic`,
 taught by the examples. Everything goes through the prioritizers' contract; the frontier is the simplest that can be:
-greedy, ties first-in-first-out, everything scored again after every ten pages. ``study=true`` is the paper's §3.5:
-the apprentice is trained on the lessons of a best-first crawl, and then leads a second crawl from the same seeds
+greedy, ties first-in-first-out, everything scored again whenever something was learned. ``study=true`` is the paper's
+§3.5: the apprentice is trained on the lessons of a best-first crawl, and then leads a second crawl from the same seeds
 without learning any more. Parsed webs and verdicts are kept in the system's folder for temporary files.
 """
 
@@ -51,7 +51,6 @@ from focused.registry import find
 
 CORPORA = Path(os.environ.get("FOCUSED_CORPORA", Path(__file__).parent.parent.parent / "shared" / "corpora"))
 PIECES = 8
-EVERY = 10
 _MOST_LINKS = 1_000_000
 
 
@@ -157,7 +156,8 @@ class Crawl:
         self.pieces: dict[int, list[tuple[int, int]]] = defaultdict(list)
         self.blocks: list[Evidence] = []
         self.sources: list[float] = []
-        self.learned = 0
+        self.learned = self.unlearned = 0
+        self.late: dict[int, int] = defaultdict(int)
 
     def run(self, pages: int) -> Self:
         """Fetch this many pages, or all that can be reached."""
@@ -201,7 +201,9 @@ class Crawl:
         if end not in self.task.examples:
             self.found.append(end in self.task.targets)
             self.harvest.append(verdict.relevance)
-            if len(self.found) % EVERY == 0:
+            self.unlearned += 1
+            if self.unlearned >= max(self.prioritizer.learns_every, len(self.found) // 100):
+                self.unlearned = 0
                 self.learn()
 
     def evidence_of(self, link: int) -> Evidence | None:
@@ -215,19 +217,37 @@ class Crawl:
         numbers = [self.number(page.links.urls[i]) for i in inside]
         links = page.links.take(inside)
         wanted = [i for i, n in enumerate(numbers) if n not in self.asked and len(self.pieces[n]) < PIECES]
-        if not wanted:
+        late = [i for i, n in enumerate(numbers) if self.teaches_late(n, page)]
+        if not wanted and not late:
             return
         look = partial(self.prioritizer.evidence, page, verdict, arrived_by=arrived_by)
         if self.prioritizer.sees_fetched:
-            evidence = look(links, fetched=self.relevance[numbers]).take(wanted)
+            evidence = look(links, fetched=self.relevance[numbers]).take(wanted + late)
         else:
-            evidence = look(links.take(wanted))
+            evidence = look(links.take(wanted + late))
+        if late:
+            self.teach_late(evidence.take(range(len(wanted), len(evidence))), [numbers[i] for i in late], verdict)
+            evidence = evidence.take(range(len(wanted)))
         for row, i in enumerate(wanted):
             if len(self.pieces[numbers[i]]) < PIECES:
                 self.pieces[numbers[i]].append((len(self.blocks), row))
         self.blocks.append(evidence)
         self.sources.append(verdict.relevance)
         self.rescore(sorted({numbers[i] for i in wanted}), self.prioritizer.score(evidence), len(self.blocks) - 1)
+
+    def teaches_late(self, link: int, page: Page) -> bool:
+        """Is it a page fetched before, a link to which may be a lesson?"""
+        known = self.urls[link] != page.url and not np.isnan(self.relevance[link])
+        if known and self.late[link] < self.prioritizer.late_lessons:
+            self.late[link] += 1
+            return True
+        return False
+
+    def teach_late(self, evidence: Evidence, links: list[int], verdict: Verdict) -> None:
+        """Lessons of links to pages fetched before."""
+        n = len(links)
+        sources, weights = np.full(n, verdict.relevance, np.float32), np.full(n, 0.5, np.float32)
+        self.lessons.append(Lessons(evidence, self.relevance[links], sources, weights, np.ones(n, np.bool_)))
 
     def teach(self, link: int, relevance: float | None) -> None:
         """The lessons of one page, that weigh 1 together."""

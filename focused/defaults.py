@@ -16,7 +16,7 @@ DEFAULTS: dict[str, Any] = {
     "FOCUSED_MODELS": "models",
     # Judge of pages: naive-bayes, logistic, keywords, or a dotted path. "" = what the topic says, or what fits it.
     "FOCUSED_CRITIC": "",
-    # Judge of links: breadth-first, random, best-first, apprentice, or a dotted path. "" = what the topic says.
+    # Judge of links: focused, apprentice, best-first, …, or a dotted path. "" = what the topic says, or focused.
     "FOCUSED_PRIORITIZER": "",
     # The most links, leaves and words taken from one page; the rest is counted in focused/page/left_out/*.
     "FOCUSED_PAGE_LINKS": 2_000,
@@ -39,13 +39,15 @@ DEFAULTS: dict[str, Any] = {
     "FOCUSED_POSTPONED_TIMES": 5,
     # What was learned is saved with the job after this many batches, and at the end.
     "FOCUSED_SAVE_EVERY": 20,
-    # Lessons are learned after this many pages (or a hundredth of all pages so far, where that is more).
-    "FOCUSED_TRAIN_EVERY": 10,
+    # Lessons are learned after this many pages (or a hundredth of all pages so far, where that is more). 0 = as the
+    # prioritizer wants: 3 for focused, 10 for the others.
+    "FOCUSED_TRAIN_EVERY": 0,
     # Pieces of evidence kept for one waiting link: the first, the best, a random rest.
     "FOCUSED_EVIDENCE_PIECES": 8,
     # Links to pages fetched before give lessons at once, too (the paper takes only links seen before their page),
-    # but at most this many for one of those pages. 0 = as in the paper.
-    "FOCUSED_LATE_LESSONS": 0,
+    # but at most this many for one of those pages. 0 = as in the paper; -1 = as the prioritizer wants: 2 for focused, 0
+    # for the others.
+    "FOCUSED_LATE_LESSONS": -1,
     # Pieces of evidence that may be scored again per fetched page, on average; while all of it is held in memory (some
     # 5,000 pages' worth) everything is always redone.
     "FOCUSED_RESCORE_PER_PAGE": 3_000,

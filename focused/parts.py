@@ -32,7 +32,7 @@ from focused.topics.identity import slug
 from focused.topics.topic import Topic, load_topic
 
 _OF: WeakKeyDictionary[Crawler, Parts] = WeakKeyDictionary()
-DEFAULT_PRIORITIZER = "apprentice"
+DEFAULT_PRIORITIZER = "focused"
 
 
 @dataclass(eq=False)
@@ -84,11 +84,12 @@ def _make(crawler: Crawler) -> Parts:
         raise NotConfigured("FOCUSED_TOPIC is not set: name a topic, or crawl with the spider 'focused'")
     topic = getattr(crawler.spider, "topic", None) or load_topic(read(settings, "FOCUSED_TOPIC"))
     critic = critic_for(topic, Path(read(settings, "FOCUSED_MODELS")), read(settings, "FOCUSED_CRITIC"))
+    prioritizer = make_prioritizer(topic, settings, critic)
     return Parts(
         topic=topic,
         critic=critic,
-        prioritizer=make_prioritizer(topic, settings, critic),
-        trainer=Trainer(read(settings, "FOCUSED_TRAIN_EVERY")),
+        prioritizer=prioritizer,
+        trainer=Trainer(read(settings, "FOCUSED_TRAIN_EVERY") or prioritizer.learns_every),
         scope=getattr(crawler.spider, "scope", None) or Scope.from_settings(settings),
         limits=limits_of(settings),
     )

@@ -36,6 +36,7 @@ def identity_of(topic: Topic, prioritizer: Prioritizer, critic: Critic) -> dict[
 
 def open_store(parts: Parts, folder: Path, settings: BaseSettings) -> SqliteStore:
     """The store of a job folder. A job that was cut short goes on: its critic, its model, its order."""
+    most_late = read(settings, "FOCUSED_LATE_LESSONS")
     store = SqliteStore(
         folder,
         parts.prioritizer,
@@ -43,7 +44,7 @@ def open_store(parts: Parts, folder: Path, settings: BaseSettings) -> SqliteStor
         most_pieces=read(settings, "FOCUSED_EVIDENCE_PIECES"),
         most_deaths=read(settings, "FOCUSED_DEATHS"),
         patience=read(settings, "FOCUSED_PATIENCE"),
-        most_late=read(settings, "FOCUSED_LATE_LESSONS"),
+        most_late=parts.prioritizer.late_lessons if most_late < 0 else most_late,
     )
     critic = store.noted(CRITIC_STATE)
     if critic is not None:

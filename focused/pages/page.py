@@ -21,6 +21,7 @@ import numpy as np
 from lxml import etree
 from numpy.typing import NDArray
 
+from focused.pages.crumbs import Crumbs
 from focused.pages.tokens import LEXICON, Ids
 
 if TYPE_CHECKING:
@@ -45,18 +46,24 @@ class PageLimits:
 
 @dataclass(slots=True)
 class Links:
-    """The links of one page, column by column; leaves ``first[i]`` to ``last[i]`` are the text of link *i*."""
+    """The links of one page, column by column; leaves ``first[i]`` to ``last[i]`` are the text of link *i*.
+
+    ``paths[i]`` is the id of the names of the elements that the link stands in, ``ends[i]`` that of the last two.
+    """
 
     urls: list[str]
     first: NDArray[np.int32]
     last: NDArray[np.int32]
+    paths: Ids
+    ends: Ids
 
     def __len__(self) -> int:
         return len(self.urls)
 
     def take(self, rows: NDArray[np.int64] | list[int]) -> Links:
         """Some of the links, in the order given."""
-        return Links([self.urls[i] for i in rows], self.first[rows], self.last[rows])
+        rest = (self.first[rows], self.last[rows], self.paths[rows], self.ends[rows])
+        return Links([self.urls[i] for i in rows], *rest)
 
 
 @dataclass(eq=False)
@@ -159,6 +166,9 @@ class _Walk:
         self._hrefs: list[str] = []
         self._first: list[int] = []
         self._last: list[int] = []
+        self._paths: list[int] = []
+        self._ends: list[int] = []
+        self._crumbs = Crumbs()
 
     def run(self, root: Any) -> None:  # noqa: PLR0912  # the hot loop of the crawler: calls would double its cost
         leaves = self.leaves
@@ -195,6 +205,7 @@ class _Walk:
             link = self._open_link(tag, element, len(leaves))
             if link is not None:
                 open_links.append((element, link))
+                self._place(stack, parent)
             text = element.text
             if text and not text.isspace():
                 leaves.append(text)
@@ -229,6 +240,11 @@ class _Walk:
         self._last.append(leaf)
         return len(self._hrefs) - 1
 
+    def _place(self, stack: list[tuple[Any, Any]], parent: Any) -> None:
+        path, end = self._crumbs.of([above for above, _ in (*stack, (parent, None)) if above is not None])
+        self._paths.append(path)
+        self._ends.append(end)
+
     def resolved_links(self, url: str) -> Links:
         base = join(url, self.base) or url
         kept: list[int] = []
@@ -242,7 +258,8 @@ class _Walk:
         last = np.array(self._last, np.int32)[kept]
         # A link at the very end of a page cut short may point past its last leaf.
         most = max(len(self.leaves) - 1, 0)
-        return Links(urls, np.minimum(first, most), np.minimum(last, most))
+        paths, ends = (np.array(ids, np.uint32)[kept] for ids in (self._paths, self._ends))
+        return Links(urls, np.minimum(first, most), np.minimum(last, most), paths, ends)
 
 
 def join(base: str, href: str) -> str:

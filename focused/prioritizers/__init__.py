@@ -1,6 +1,7 @@
 """Judges of links."""
 
 PRIORITIZERS = {
+    "focused": "focused.prioritizers.focused.Focused",
     "breadth-first": "focused.prioritizers.breadth_first.BreadthFirst",
     "random": "focused.prioritizers.random.Random",
     "best-first": "focused.prioritizers.best_first.BestFirst",

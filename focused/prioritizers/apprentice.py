@@ -47,6 +47,7 @@ from focused.prioritizers.context import append_to_each, append_to_rows, class_f
 from focused.prioritizers.learner import Learner
 from focused.prioritizers.logistic import LogisticLearner
 from focused.prioritizers.naive_bayes import NaiveBayesLearner
+from focused.prioritizers.opinions import opinions
 from focused.prioritizers.options import check_choice, check_number, check_switch
 from focused.prioritizers.rows import logit
 
@@ -125,20 +126,9 @@ class Apprentice(Prioritizer):
             starts, ids = append_to_rows(starts, ids, *neighbours(links, fetched, self.d_max))
         dense = np.zeros((len(links), len(self.dense)), np.float32)
         dense[:, 0] = logit(verdict.relevance)
-        if self.reads and self.critic is not None and len(page.ids):
-            dense[:, 1] = self._opinion(page, links, 0)
-            dense[:, 2] = self._opinion(page, links, _READ_WITHIN)
+        if self.reads:
+            dense[:, 1:] = opinions(self.critic, page, links, 0, _READ_WITHIN)
         return Evidence.of(starts, ids, dense, links.first)
-
-    def _opinion(self, page: Page, links: Links, within: int) -> NDArray[np.float32]:
-        """Log-odds that the critic gives to the words within so many leaves, beyond those it gives to nothing."""
-        assert self.critic is not None
-        begin = page.starts[np.maximum(links.first - within, 0)].tolist()
-        end = page.starts[np.minimum(links.last + within + 1, len(page.leaves))].tolist()
-        texts = [page.ids[i:j] for i, j in zip(begin, end, strict=True)]
-        opinions = logit(self.critic.read([*texts, page.ids[:0]]))
-        beyond: NDArray[np.float32] = opinions[:-1] - opinions[-1]
-        return beyond
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """The learner's estimate of R(*v*)."""

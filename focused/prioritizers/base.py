@@ -80,6 +80,10 @@ class Prioritizer(ABC):
     dense: tuple[str, ...] = ()
     """Names of the numbers in ``Evidence.dense``; of the class, or of each one where they depend on what it learned."""
     learns: ClassVar[bool] = False
+    learns_every: ClassVar[int] = 10
+    """After how many pages it wants to learn, if the settings do not say."""
+    late_lessons: ClassVar[int] = 0
+    """How many links to one page, found after that page, it wants to learn from, if the settings do not say."""
     sees_fetched: bool = False
     """Does `evidence` ask for ``fetched``? (Then it is shown all links of a page, also those fetched before.)"""
     follows_paths: ClassVar[bool] = False

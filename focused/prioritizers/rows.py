@@ -26,16 +26,21 @@ def fold(ids: Ids, bits: int) -> NDArray[np.int32]:
 
 def row_sums(table: NDArray[np.float32], evidence: Evidence) -> NDArray[np.float32]:
     """For each row the sum of its features' entries in a table whose size is a power of two."""
+    return run_sums(table, evidence.ids, evidence.starts)
+
+
+def run_sums(table: NDArray[np.float32], ids: Ids, starts: NDArray[np.int64]) -> NDArray[np.float32]:
+    """The same for any runs of features, one behind the other: run *i* is ``ids[starts[i]:starts[i + 1]]``."""
     bits = len(table).bit_length() - 1
-    starts = evidence.starts
-    sums = np.empty(len(evidence), np.float32)
+    runs = len(starts) - 1
+    sums = np.empty(runs, np.float32)
     ones = np.ones(0, np.float32)
-    for begin in range(0, len(evidence), _CHUNK):
-        end = min(begin + _CHUNK, len(evidence))
+    for begin in range(0, runs, _CHUNK):
+        end = min(begin + _CHUNK, runs)
         low, high = int(starts[begin]), int(starts[end])
         if len(ones) < high - low:
             ones = np.ones(high - low, np.float32)
-        columns = fold(evidence.ids[low:high], bits)
+        columns = fold(ids[low:high], bits)
         pointers = (starts[begin : end + 1] - low).astype(np.int32)
         sums[begin:end] = csr_array((ones[: high - low], columns, pointers), shape=(end - begin, len(table))) @ table
     return sums

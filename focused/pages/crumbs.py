@@ -1,0 +1,60 @@
+"""Where on a page a link stands: the names of the elements around it, from the root down.
+
+``html/body/div.content/ul#news/li``. Links of one list, menu or table share their path, and on the pages of a site
+that were made by one template, so do the links of the same list on each of them. Classes and ids are the names that
+authors gave to such places; numbers in them count things (``post-1234``), so that digits are all alike.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from focused.pages.tokens import word_to_id
+
+_DIGITS = re.compile(r"\d+")
+_MOST_CLASSES = 2
+_LONGEST_NAME = 40
+# Deeper down than this, elements differ by accident of nesting; and hostile pages nest thousands deep.
+_DEEPEST = 40
+
+
+class Crumbs:
+    """The paths of elements, asked for in document order: what two elements share is put together once."""
+
+    def __init__(self) -> None:
+        self._elements: list[Any] = []
+        self._paths: list[str] = []
+        self._names: list[str] = []
+        self._ids: list[tuple[int, int]] = []
+
+    def of(self, ancestors: list[Any]) -> tuple[int, int]:
+        """Ids of the path down to the last of these elements, and of its last two names."""
+        ancestors = ancestors[:_DEEPEST]
+        shared = self._shared(ancestors)
+        for known in (self._elements, self._paths, self._names, self._ids):
+            del known[shared:]
+        path = self._paths[-1] if self._paths else ""
+        for element in ancestors[shared:]:
+            name = _name(element)
+            path = f"{path}/{name}" if path else name
+            self._elements.append(element)
+            self._names.append(name)
+            self._paths.append(path)
+            self._ids.append((word_to_id(path), word_to_id("/".join(self._names[-2:]))))
+        return self._ids[-1] if self._ids else (0, 0)
+
+    def _shared(self, ancestors: list[Any]) -> int:
+        """How many of the elements, from the root down, are those of the last time."""
+        depth = min(len(ancestors), len(self._elements))
+        while depth and self._elements[depth - 1] is not ancestors[depth - 1]:
+            depth -= 1
+        return depth
+
+
+def _name(element: Any) -> str:
+    """``div.content``, ``ul#news``; or the bare tag."""
+    given = [f"#{one}" for one in element.get("id", "").split(None, 1)[:1]]
+    given += [f".{one}" for one in element.get("class", "").split(None, _MOST_CLASSES)[:_MOST_CLASSES]]
+    called = "".join(one[:_LONGEST_NAME] for one in given)
+    return f"{element.tag}{_DIGITS.sub('0', called)}"

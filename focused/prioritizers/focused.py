@@ -1,0 +1,142 @@
+"""The default: looks at everything there is around a link, and learns from the first page on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from copy import copy
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.critics.base import Critic, Verdict
+from focused.pages.evidence import MAX_OFFSET, Evidence, window
+from focused.pages.page import Links, Page
+from focused.pages.url_words import url_features
+from focused.prioritizers.base import Contribution, Lessons, Prioritizer, State, together
+from focused.prioritizers.context import append_to_rows
+from focused.prioritizers.kalman import KalmanLearner, Spreads
+from focused.prioritizers.opinions import opinions
+from focused.prioritizers.options import check_number, check_switch
+from focused.prioritizers.places import PLACES, has_no_text, places
+
+_PRIOR = {
+    "source relevance": (2.0, 0.45),
+    "anchor": (1.0, 0.45),
+    "words around": (1.0, 0.45),
+    "no text": (0.0, 0.45),
+    "bias": (-2.0, 1.0),
+}
+_WORDS, _ADDRESS = 2.0, 1.4
+_ELEMENTS, _SIBLINGS = (0.8, 0.8, 0.8), (1.4, 2.0)
+_READ_WITHIN = 3
+_HIT = 0.5
+_FORMAT = 1
+
+
+class Focused(Prioritizer):
+    """Learns on the job which words, addresses and places speak for the page behind a link.
+
+    ``d_max``: how many leaves to the left and right are looked at; ``offsets=False`` forgets where in that window a
+    word stood. The parts of the evidence can be left out, each by itself: ``words`` around the link, ``address``,
+    ``elements`` (the names of those it stands in), ``siblings`` (the fate of other links of its page and list),
+    ``reads`` (the critic's opinion of anchor and window), ``source`` (R(*u*)). ``graded=False`` learns from
+    R(*v*) > 0.5 alone. ``spread`` multiplies how far lessons may lead away from the prior. ``bits``: the size of the
+    table of features.
+    """
+
+    name = "focused"
+    dense = (*tuple(_PRIOR)[:-1], "words of the address")
+    learns = True
+    learns_every = 3
+    late_lessons = 2
+
+    def __init__(
+        self,
+        *,
+        critic: Critic | None = None,
+        combine: str = "mean",
+        seed: int = 0,
+        d_max: int = 5,
+        offsets: bool = True,
+        words: bool = True,
+        address: bool = True,
+        elements: bool = True,
+        siblings: bool = True,
+        reads: bool = True,
+        source: bool = True,
+        graded: bool = True,
+        spread: float = 1.0,
+        bits: int = 18,
+    ) -> None:
+        super().__init__(critic=critic, combine=combine, seed=seed)
+        check_number("d_max", d_max, 0, MAX_OFFSET, whole=True)
+        check_number("bits", bits, 8, 24, whole=True)
+        check_number("spread", spread, 0, 100)
+        parts = {"words": words, "address": address, "elements": elements, "siblings": siblings}
+        switches = {**parts, "offsets": offsets, "reads": reads, "source": source, "graded": graded}
+        for name, value in switches.items():
+            check_switch(name, value)
+        self.d_max, self.offsets, self.reads, self.source, self.graded = d_max, offsets, reads, source, graded
+        around = tuple(size * elements for size in _ELEMENTS) + tuple(size * siblings for size in _SIBLINGS)
+        spreads = Spreads(spread * words * _WORDS, spread * address * _ADDRESS, tuple(spread * one for one in around))
+        self.learner = KalmanLearner(_PRIOR, spreads, bits=bits, seed=seed)
+        # What was learned means something only together with these.
+        self._made_for = {"prioritizer": self.name, "bits": bits, "d_max": d_max, "spread": spread, **switches}
+
+    def evidence(self, page: Page, verdict: Verdict, links: Links, **known: Any) -> Evidence:
+        """Words within ``d_max`` leaves, words of the address, places; what the critic says of page, anchor, words."""
+        around = window(page, links, self.d_max, offsets=self.offsets)
+        in_address, address = url_features(links.urls)
+        starts, ids = append_to_rows(*around, in_address, address)
+        where = places(page, links)
+        starts, ids = append_to_rows(starts, ids, np.arange(len(links) + 1) * len(PLACES), where.ravel())
+        dense = np.zeros((len(links), len(self.dense)), np.float32)
+        dense[:, 0] = verdict.relevance * self.source
+        if self.reads:
+            dense[:, 1:3] = opinions(self.critic, page, links, 0, _READ_WITHIN)
+        dense[:, 3] = has_no_text(page, links)
+        dense[:, 4] = np.diff(in_address)
+        return Evidence.of(starts, ids, dense, links.first)
+
+    def score(self, evidence: Evidence) -> NDArray[np.float32]:
+        """The learner's estimate of R(*v*)."""
+        return self.learner.score(evidence)
+
+    def learn(self, lessons: Lessons) -> Self | None:
+        """A snapshot that knows these lessons, too. Dead links teach nothing."""
+        alive = lessons.take(np.flatnonzero(lessons.alive))
+        if not len(alive):
+            return None
+        if not self.graded:
+            alive.relevance = (alive.relevance > _HIT).astype(np.float32)
+        new = copy(self)
+        new.learner = self.learner.learn(alive)
+        return new
+
+    def explain(self, evidence: Evidence) -> list[Contribution]:
+        """The features of one link, those that stand in it several times taken together."""
+        parts = together(self.learner.explain(evidence))
+        return sorted((part for part in parts if part.weight), key=lambda part: -abs(part.weight))
+
+    def weights_of(self, ids: NDArray[np.uint32]) -> NDArray[np.float32]:
+        """What was learned of each word."""
+        return self.learner.weights_of(ids)
+
+    def state(self) -> State:
+        """What was learned, and the options it is bound to."""
+        return {"made_for": np.array(json.dumps({"format": _FORMAT, **self._made_for})), **self.learner.state()}
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take back what `state` gave, if it was made with the same options."""
+        saved = json.loads(str(state["made_for"])) if "made_for" in state else {}
+        if saved.get("prioritizer") != self.name:
+            raise ValueError(f"it was not saved by {self.name!r}: name the prioritizer that saved it")
+        for name, value in {"format": _FORMAT, **self._made_for}.items():
+            if saved.get(name) != value:
+                raise ValueError(
+                    f"it was made with {name}={saved.get(name)!r}, not {value!r}: "
+                    f"set {name} in [prioritizer] to that, or begin without it"
+                )
+        self.learner.restore(state)

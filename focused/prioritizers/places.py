@@ -1,0 +1,49 @@
+"""Where a link stands, as features: its elements, its page, its list.
+
+Links of one list on one page mostly share their fate, and so do links in the same place of pages that one template
+made. Five features a link, always in the same order, so that they can be told without their words:
+
+* the elements it stands in, from the root down; the last two of them alone;
+* these elements, the host of the page, and in which eighth of the page it is: the navigation of this site;
+* its page: a number of its own for each page, by which its links learn from one another;
+* its list: its elements on this very page.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.pages.evidence import mix
+from focused.pages.page import Links, Page, url_to_host
+from focused.pages.tokens import Ids, word_to_id
+
+PLACES = (
+    "the elements around it",
+    "the innermost elements",
+    "this part of the host's pages",
+    "other links of the page",
+    "other links of the list",
+)
+_PATH, _END, _PART, _PAGE, _LIST = range(1_001, 1_006)
+_PARTS = 8
+
+
+def places(page: Page, links: Links) -> Ids:
+    """The features of each link: a row for each, a column for each of `PLACES`."""
+    host, own = word_to_id(url_to_host(page.url)), word_to_id(page.url)
+    part = links.first.astype(np.int64) * _PARTS // max(len(page.leaves), 1)
+    columns = (
+        mix(links.paths, _PATH),
+        mix(links.ends, _END),
+        mix(links.paths ^ mix(np.full(len(links), host, np.uint32), part), _PART),
+        mix(np.full(len(links), own, np.uint32), _PAGE),
+        mix(links.paths ^ mix(np.array([own], np.uint32), 0), _LIST),
+    )
+    return np.stack(columns, axis=1)
+
+
+def has_no_text(page: Page, links: Links) -> NDArray[np.bool_]:
+    """Is there no word in the link itself, such as in a picture that is not described?"""
+    nothing: NDArray[np.bool_] = page.starts[links.first] == page.starts[np.minimum(links.last + 1, len(page.leaves))]
+    return nothing
