@@ -1,0 +1,301 @@
+"""The Kalman learner against its equations, written out with whole matrices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from prioritizer_cases import lessons_of
+
+from focused.pages.evidence import Evidence
+from focused.prioritizers.base import Lessons
+from focused.prioritizers.kalman import KalmanLearner, Spreads
+from focused.prioritizers.places import PLACES
+
+BITS = 8
+PRIOR = {"source": (2.0, 0.5), "anchor": (1.0, 0.4), "bias": (-2.0, 1.0)}
+SPREADS = Spreads(words=2.0, address=1.4, places=(0.8, 0.7, 0.6, 1.2, 1.5))
+
+
+@dataclass
+class Row:
+    """One link: columns of the table of weights for its words, address and places, and its numbers."""
+
+    words: tuple[int, ...] = ()
+    address: tuple[int, ...] = ()
+    places: tuple[int, ...] = (250, 251, 252, 253, 254)
+    numbers: tuple[float, ...] = (0.5, 0.0)
+
+
+def evidence(*rows: Row) -> Evidence:
+    columns = [[*row.words, *row.address, *row.places] for row in rows]
+    starts = np.cumsum([0, *map(len, columns)])
+    ids = np.array([column for some in columns for column in some], np.uint32) << np.uint32(32 - BITS)
+    dense = np.array([[*row.numbers, len(row.address)] for row in rows], np.float32).reshape(len(rows), 3)
+    return Evidence.of(starts, ids, dense)
+
+
+def lessons(*rows: Row, labels=(0.9,), weights=None) -> Lessons:
+    some = lessons_of(evidence(*rows), labels)
+    if weights is not None:
+        some.weight = np.array(weights, np.float32)
+    return some
+
+
+def learner(seed: int = 0) -> KalmanLearner:
+    return KalmanLearner(PRIOR, SPREADS, bits=BITS, seed=seed)
+
+
+def by_hand(row: Row) -> np.ndarray:
+    """*x* of a link: all columns of the table, then the numbers and a one."""
+    x = np.zeros(2**BITS + len(PRIOR))
+    for columns, spread in ((row.words, SPREADS.words), (row.address, SPREADS.address)):
+        for column in columns:
+            x[column] += spread / np.sqrt(len(columns))
+    for column, spread in zip(row.places, SPREADS.places, strict=True):
+        x[column] += spread
+    x[2**BITS :] = (*row.numbers, 1.0)
+    return x
+
+
+class Matrices:
+    """The whole filter: every weight's mean, and the covariance of them all, but for what it takes as zero."""
+
+    def __init__(self) -> None:
+        means, spreads = zip(*PRIOR.values(), strict=True)
+        self.w = np.array([*np.zeros(2**BITS), *means])
+        self.V = np.diag([*np.ones(2**BITS), *np.square(spreads)])
+        hashed = np.arange(len(self.w)) < 2**BITS
+        self.kept = np.eye(len(self.w), dtype=bool) | ~(hashed[:, None] | hashed[None, :])
+
+    def learn(self, row: Row, label: float, weight: float = 1.0) -> None:
+        x = by_hand(row)
+        p = 1 / (1 + np.exp(-self.w @ x))
+        h = weight * max(p * (1 - p), 0.002)
+        along = self.V @ x
+        self.w = self.w + along * weight * (label - p) / (1 + h * (x @ along))
+        self.V = np.where(self.kept, self.V - np.outer(along, along) * h / (1 + h * (x @ along)), 0.0)
+
+
+def assert_same(learned: KalmanLearner, matrices: Matrices) -> None:
+    table = 2**BITS
+    assert np.allclose(learned.weights, matrices.w[:table], atol=1e-5)
+    assert np.allclose(learned.doubt, np.diag(matrices.V)[:table], atol=1e-5)
+    assert np.allclose(learned.means, matrices.w[table:], atol=1e-5)
+    assert np.allclose(learned.covariance, matrices.V[table:, table:], atol=1e-5)
+
+
+ROWS = [
+    Row((1, 2, 3), (10, 11), numbers=(0.8, 1.5)),
+    Row((1, 4), (), numbers=(0.3, -2.0)),
+    Row((), (10, 12), (250, 240, 241, 242, 243)),
+    Row((), ()),
+    Row((5, 5, 5, 6), (10,), numbers=(0.0, 0.0)),
+    # Words, address and places that share their columns of the table.
+    Row((7, 8), (7, 9), (8, 9, 9, 240, 254), numbers=(1.0, 4.0)),
+]
+
+
+@pytest.mark.parametrize("row", ROWS)
+@pytest.mark.parametrize(("label", "weight"), [(0.9, 1.0), (0.03, 1.0), (0.5, 0.25)])
+def test_one_lesson_is_what_the_equations_say(row, label, weight):
+    matrices = Matrices()
+    matrices.learn(row, label, weight)
+    assert_same(learner().learn(lessons(row, labels=[label], weights=[weight])), matrices)
+
+
+def test_many_lessons_are_what_the_equations_say():
+    random, learned, matrices = np.random.default_rng(4), learner(), Matrices()
+    for _ in range(60):
+        row, label, weight = ROWS[random.integers(len(ROWS))], random.random(), random.uniform(0.1, 1)
+        learned = learned.learn(lessons(row, labels=[label], weights=[weight]))
+        matrices.learn(row, label, weight)
+    assert_same(learned, matrices)
+    assert learned.seen == 60
+
+
+def test_a_surprise_of_nothing_still_makes_surer():
+    sure = Row(numbers=(10.0, 4.0))
+    learned, matrices = learner().learn(lessons(sure, labels=[1.0])), Matrices()
+    matrices.learn(sure, 1.0)
+    assert_same(learned, matrices)
+    assert np.diag(learned.covariance)[0] < 0.5**2
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_scores_are_what_the_equations_say(row):
+    learned, matrices = learner(), Matrices()
+    for i, other in enumerate(ROWS):
+        learned = learned.learn(lessons(other, labels=[i / 5]))
+        matrices.learn(other, i / 5)
+    assert learned.score(evidence(row))[0] == pytest.approx(1 / (1 + np.exp(-matrices.w @ by_hand(row))), rel=1e-4)
+
+
+def test_a_batch_is_its_lessons_one_after_the_other_in_some_order():
+    labels = [0.9, 0.1, 0.4]
+    batch = learner().learn(lessons(*ROWS[:3], labels=labels))
+
+    def one_by_one(order):
+        learned = learner()
+        for i in order:
+            learned = learned.learn(lessons(ROWS[i], labels=[labels[i]]))
+        return learned.weights
+
+    matches = [np.allclose(batch.weights, one_by_one(order), atol=1e-6) for order in permutations(range(3))]
+    assert sum(matches) == 1
+
+
+def all_rows() -> Lessons:
+    return lessons(*ROWS, labels=[0.9, 0.1, 0.4, 0.8, 0.2, 0.7])
+
+
+def test_the_order_is_drawn_by_the_seed():
+    def learned(seed):
+        return learner(seed).learn(all_rows()).learn(all_rows()).weights
+
+    assert (learned(1) == learned(1)).all()
+    assert not all((learned(seed) == learned(1)).all() for seed in range(2, 6))
+
+
+def test_before_the_first_lesson_the_prior_alone_speaks():
+    expected = 1 / (1 + np.exp(-(2 * 0.8 + 1.5 - 2)))
+    assert learner().score(evidence(ROWS[0]))[0] == pytest.approx(expected, rel=1e-5)
+
+
+def test_a_word_that_is_new_moves_farther_than_one_that_was_seen_often():
+    learned = learner()
+    for other in range(100, 130):
+        learned = learned.learn(lessons(Row((1, other)), labels=[0.5]))
+    moved = learned.learn(lessons(Row((1, 2)), labels=[1.0])).weights - learned.weights
+    assert moved[2] > 3 * moved[1] > 0
+
+
+def test_what_always_leads_to_pages_of_one_relevance_comes_to_say_so():
+    learned, random = learner(), np.random.default_rng(0)
+    for _ in range(300):
+        near = bool(random.integers(2))
+        words = (1 if near else 2, int(random.integers(20, 200)))
+        learned = learned.learn(lessons(Row(words), labels=[0.3 if near else 0.01]))
+    near, far = learned.score(evidence(Row((1, 3)), Row((2, 3))))
+    assert near == pytest.approx(0.3, abs=0.08)
+    assert far < 0.06
+
+
+def test_doubt_shrinks_where_there_was_a_lesson_and_nowhere_else():
+    before = learner()
+    after = before.learn(lessons(ROWS[0]))
+    touched = np.zeros(2**BITS, bool)
+    touched[[*ROWS[0].words, *ROWS[0].address, *ROWS[0].places]] = True
+    assert (after.doubt[touched] < 1).all()
+    assert (after.doubt[~touched] == 1).all()
+    assert not after.weights[~touched].any()
+
+
+some_rows = st.builds(
+    Row,
+    words=st.lists(st.integers(0, 5), max_size=30).map(tuple),
+    address=st.lists(st.integers(3, 8), max_size=6).map(tuple),
+    places=st.tuples(*[st.integers(6, 14)] * len(PLACES)),
+    numbers=st.tuples(st.floats(0, 1), st.floats(-14, 14)),
+)
+some_lessons = st.lists(st.tuples(some_rows, st.floats(0, 1), st.floats(0.01, 1)), min_size=1, max_size=12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(some_lessons, min_size=1, max_size=4))
+def test_doubt_never_grows_and_is_never_used_up(batches):
+    """Whatever comes: the same word many times in a row, columns shared by all kinds of features."""
+    learned = learner()
+    for batch in batches:
+        rows, labels, weights = zip(*batch, strict=True)
+        before, learned = learned, learned.learn(lessons(*rows, labels=labels, weights=weights))
+        assert (learned.doubt <= before.doubt).all()
+        assert (learned.doubt > 0).all()
+        assert (np.diag(learned.covariance) <= np.diag(before.covariance)).all()
+        assert np.isfinite(learned.weights).all()
+
+
+def test_doubt_is_not_used_up_by_thousands_of_lessons():
+    random, learned = np.random.default_rng(1), learner()
+    for _ in range(20):
+        rows = [
+            Row(
+                (1, 1, *random.integers(0, 60, 8).tolist()),
+                tuple(random.integers(60, 90, 3).tolist()),
+                numbers=(random.random(), random.normal(0, 4)),
+            )
+            for _ in range(300)
+        ]
+        learned = learned.learn(lessons(*rows, labels=random.random(300)))
+    assert learned.seen == 6_000
+    assert (learned.doubt > 0).all()
+    assert (np.linalg.eigvalsh(learned.covariance) > 0).all()
+    assert np.allclose(learned.covariance, learned.covariance.T, rtol=1e-9)
+    assert np.isfinite(learned.score(evidence(*ROWS))).all()
+
+
+def test_a_lesson_that_weighs_nothing_teaches_nothing():
+    learned = learner().learn(lessons(ROWS[0], weights=[0.0]))
+    assert not learned.weights.any()
+    assert (learned.doubt == 1).all()
+    assert (learned.covariance == learner().covariance).all()
+
+
+def test_lessons_that_weigh_one_together_teach_about_as_much_as_one():
+    rows = [Row((1, 2), numbers=(0.1, 0.0))] * 8
+    whole = learner().learn(lessons(rows[0], labels=[0.9])).score(evidence(rows[0]))[0]
+    parts = learner().learn(lessons(*rows, labels=[0.9] * 8, weights=[1 / 8] * 8)).score(evidence(rows[0]))[0]
+    once_each = learner().learn(lessons(*rows, labels=[0.9] * 8)).score(evidence(rows[0]))[0]
+    assert abs(parts - whole) < 0.1
+    assert once_each > parts + 0.02
+
+
+def test_nothing_to_score_and_nothing_to_learn():
+    nothing = evidence()
+    assert learner().score(nothing).shape == (0,)
+    learned = learner().learn(lessons_of(nothing, []))
+    assert learned.seen == 0
+    assert not learned.weights.any()
+
+
+@pytest.mark.parametrize("row", ROWS)
+def test_contributions_sum_to_the_log_odds_of_the_score(row):
+    learned = learner().learn(all_rows())
+    parts = learned.explain(evidence(row))
+    total = sum(part.weight for part in parts)
+    assert learned.score(evidence(row))[0] == pytest.approx(1 / (1 + np.exp(-total)), rel=1e-4)
+    assert [part.feature for part in parts if isinstance(part.feature, str)] == [*PLACES, *PRIOR]
+
+
+def test_a_word_s_weight_is_what_it_adds_where_it_is_the_only_one():
+    learned = learner().learn(all_rows())
+    alone = evidence(Row((1,)))
+    (adds,) = [part.weight for part in learned.explain(alone) if part.feature == int(alone.ids[0])]
+    assert adds != 0
+    assert learned.weights_of(alone.ids[:1])[0] == pytest.approx(adds, rel=1e-5)
+
+
+def test_the_older_snapshot_stays_as_it_was():
+    old = learner().learn(lessons(ROWS[0]))
+    before = {name: array.copy() for name, array in old.state().items()}
+    new = old.learn(lessons(*ROWS[:2], labels=[0.1, 0.1]))
+    assert all(np.array_equal(array, before[name]) for name, array in old.state().items())
+    assert (new.seen, old.seen) == (3, 1)
+
+
+def test_state_brings_everything_back_and_learning_goes_on_the_same():
+    learned, back = learner().learn(all_rows()), learner().learn(lessons(Row((99,))))
+    back.restore(learned.state())
+    for _ in range(2):
+        assert (back.score(evidence(*ROWS)) == learned.score(evidence(*ROWS))).all()
+        assert all(np.array_equal(array, back.state()[name]) for name, array in learned.state().items())
+        learned, back = learned.learn(all_rows()), back.learn(all_rows())
+
+
+def test_only_what_was_touched_is_saved():
+    state = learner().learn(lessons(ROWS[0])).state()
+    assert sorted(state["touched"].tolist()) == sorted({*ROWS[0].words, *ROWS[0].address, *ROWS[0].places})

@@ -1,0 +1,123 @@
+"""Where links stand, as features: who shares them, and who does not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from prioritizer_cases import page
+
+from focused.prioritizers.places import PLACES, has_no_text, places
+
+ELEMENTS, INNERMOST, PART, PAGE, LIST = range(len(PLACES))
+HERE, THERE = "http://h.example/here.html", "http://h.example/there.html"
+
+
+def items(count, name):
+    return "".join(f"<li><a href=/{name}{n}>{name} {n}</a>" for n in range(count))
+
+
+def body(news="news", links="links"):
+    return f"<div><ul id=news>{items(2, news)}</ul><ul id=links>{items(2, links)}</ul></div>"
+
+
+def of(html, url=HERE):
+    parsed = page(html, url)
+    return places(parsed, parsed.links)
+
+
+def shared(one, other):
+    """Which features two links have in common."""
+    return set(np.flatnonzero(one == other).tolist())
+
+
+def test_a_row_for_each_link_and_a_column_for_each_place():
+    found = of(body())
+    assert found.shape == (4, len(PLACES))
+    assert found.dtype == np.uint32
+    assert of("no links").shape == (0, len(PLACES))
+
+
+def test_links_of_one_list_share_it():
+    first, second, *_ = of(body())
+    assert {ELEMENTS, INNERMOST, PAGE, LIST} <= shared(first, second)
+
+
+def test_links_of_two_lists_share_their_page_alone():
+    found = of(body())
+    assert shared(found[0], found[3]) == {PAGE}
+
+
+def test_lists_that_end_alike_share_their_innermost_elements():
+    one, other = of("<div id=a><p><b><a href=/1>x</a></b></p></div><div id=c><p><b><a href=/2>y</a></b></p></div>")
+    assert shared(one, other) == {INNERMOST, PAGE}
+
+
+def test_the_same_place_on_another_page_of_the_host_shares_all_but_page_and_list():
+    here, there = of(body()), of(body("other", "words"), THERE)
+    for one, other in zip(here, there, strict=True):
+        assert shared(one, other) == {ELEMENTS, INNERMOST, PART}
+
+
+def test_the_same_place_on_another_host_shares_its_elements():
+    assert shared(of(body())[0], of(body(), "http://other.example/here.html")[0]) == {ELEMENTS, INNERMOST}
+
+
+def test_an_address_on_one_host_may_be_written_with_a_port():
+    assert PART in shared(of(body())[0], of(body(), "http://h.example:8080/x")[0])
+
+
+def test_each_eighth_of_a_page_is_a_part_of_its_own():
+    found = of("".join(f"<p><a href=/{n}>link {n}</a></p>" for n in range(80)))
+    assert len(set(found[:, PART].tolist())) == 8
+    assert len(set(found[:10, PART].tolist())) == 1
+    assert shared(found[9], found[10]) == {ELEMENTS, INNERMOST, PAGE, LIST}
+
+
+def test_the_same_page_met_again_has_the_same_places():
+    assert (of(body()) == of(body())).all()
+
+
+def test_places_of_different_kinds_are_never_the_same_feature():
+    found = np.concatenate([of(body()), of(body(), THERE), of("<a href=/x>x</a>"), of("<p><a href=/x>x</a>")])
+    kinds = [set(column.tolist()) for column in found.T]
+    assert sum(map(len, kinds)) == len(set().union(*kinds))
+
+
+def test_some_of_the_links_have_the_places_that_they_have_among_all():
+    parsed = page(body(), HERE)
+    assert (places(parsed, parsed.links.take([3, 0])) == places(parsed, parsed.links)[[3, 0]]).all()
+
+
+@pytest.mark.parametrize(
+    ("link", "nothing"),
+    [
+        ("<a href=/x>words</a>", False),
+        ("<a href=/x><img src=i alt='a picture'></a>", False),
+        ("<a href=/x><i></i>in<br>it</a>", False),
+        ("<a href=/x></a>", True),
+        ("<a href=/x> \n </a>", True),
+        ("<a href=/x><img src=i></a>", True),
+        ("<a href=/x><img src=i><br></a>", True),
+        ("<a href=/x>» …</a>", True),
+        ("<a href=/x><!-- words --></a>", True),
+        ("<iframe src=/x></iframe>", True),
+    ],
+)
+def test_a_link_has_text_if_there_is_a_word_in_it(link, nothing):
+    between = page(f"<p>before</p>{link}<p>behind</p>")
+    assert has_no_text(between, between.links).tolist() == [nothing]
+
+
+def test_links_without_text_are_told_one_by_one_wherever_they_stand():
+    parsed = page(
+        "<a href=/1><img src=i></a><p>words</p><a href=/2>x</a><a href=/3></a><a href=/4>y</a><a href=/5></a>"
+    )
+    assert has_no_text(parsed, parsed.links).tolist() == [True, False, True, False, True]
+    assert has_no_text(parsed, parsed.links.take([3, 2])).tolist() == [False, True]
+
+
+def test_a_page_that_is_nothing_but_a_link_without_a_leaf():
+    parsed = page("<a href=/x><script>x()</script></a>")
+    assert not parsed.leaves
+    assert places(parsed, parsed.links).shape == (1, len(PLACES))
+    assert has_no_text(parsed, parsed.links).tolist() == [True]
