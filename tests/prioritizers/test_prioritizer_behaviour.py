@@ -24,6 +24,8 @@ CASES = [
     ("apprentice", {"learner": "naive-bayes"}),
     ("apprentice", {"topics": False, "cocitation": True, "offsets": False}),
     ("apprentice", {"d_max": 0, "reads": False, "bits": 10}),
+    ("focused", {"words": False, "address": False, "elements": False, "siblings": False}),
+    ("focused", {"d_max": 0, "offsets": False, "reads": False, "source": False, "graded": False, "bits": 10}),
 ]
 
 
