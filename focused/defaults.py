@@ -40,7 +40,7 @@ DEFAULTS: dict[str, Any] = {
     # What was learned is saved with the job after this many batches, and at the end.
     "FOCUSED_SAVE_EVERY": 20,
     # Lessons are learned after this many pages (or a hundredth of all pages so far, where that is more). 0 = as the
-    # prioritizer wants: 3 for focused, 10 for the others.
+    # prioritizer wants: 1 for focused, 10 for the others.
     "FOCUSED_TRAIN_EVERY": 0,
     # Pieces of evidence kept for one waiting link: the first, the best, a random rest.
     "FOCUSED_EVIDENCE_PIECES": 8,

@@ -17,9 +17,11 @@ from focused.pages.url_words import url_features
 from focused.prioritizers.base import Contribution, Lessons, Prioritizer, State, together
 from focused.prioritizers.context import append_to_rows
 from focused.prioritizers.kalman import KalmanLearner, Spreads
+from focused.prioritizers.novelty import Visits
 from focused.prioritizers.opinions import opinions
 from focused.prioritizers.options import check_number, check_switch
-from focused.prioritizers.places import PLACES, has_no_text, places
+from focused.prioritizers.places import PLACES, directories, has_no_text, places
+from focused.prioritizers.rows import logit
 
 _PRIOR = {
     "source relevance": (2.0, 0.45),
@@ -29,7 +31,8 @@ _PRIOR = {
     "bias": (-2.0, 1.0),
 }
 _WORDS, _ADDRESS = 2.0, 1.4
-_ELEMENTS, _SIBLINGS = (0.8, 0.8, 0.8), (1.4, 2.0)
+# As in `PLACES`. The directory is not weighed, only counted: what is learned of it is told better by the address.
+_ELEMENTS, _SIBLINGS, _DIRECTORY = (0.8, 0.8, 0.8), (1.4, 2.0), (0.0,)
 _READ_WITHIN = 3
 _HIT = 0.5
 _FORMAT = 1
@@ -42,14 +45,14 @@ class Focused(Prioritizer):
     word stood. The parts of the evidence can be left out, each by itself: ``words`` around the link, ``address``,
     ``elements`` (the names of those it stands in), ``siblings`` (the fate of other links of its page and list),
     ``reads`` (the critic's opinion of anchor and window), ``source`` (R(*u*)). ``graded=False`` learns from
-    R(*v*) > 0.5 alone. ``spread`` multiplies how far lessons may lead away from the prior. ``bits``: the size of the
-    table of features.
+    R(*v*) > 0.5 alone. ``novelty``: how much more a link is worth that leads where nobody was yet. ``spread``
+    multiplies how far lessons may lead away from the prior. ``bits``: the size of the table of features.
     """
 
     name = "focused"
     dense = (*tuple(_PRIOR)[:-1], "words of the address")
     learns = True
-    learns_every = 3
+    learns_every = 1
     late_lessons = 2
 
     def __init__(
@@ -67,20 +70,24 @@ class Focused(Prioritizer):
         reads: bool = True,
         source: bool = True,
         graded: bool = True,
+        novelty: float = 0.005,
         spread: float = 1.0,
         bits: int = 18,
     ) -> None:
         super().__init__(critic=critic, combine=combine, seed=seed)
         check_number("d_max", d_max, 0, MAX_OFFSET, whole=True)
         check_number("bits", bits, 8, 24, whole=True)
+        check_number("novelty", novelty, 0, 1)
         check_number("spread", spread, 0, 100)
         parts = {"words": words, "address": address, "elements": elements, "siblings": siblings}
         switches = {**parts, "offsets": offsets, "reads": reads, "source": source, "graded": graded}
         for name, value in switches.items():
             check_switch(name, value)
         self.d_max, self.offsets, self.reads, self.source, self.graded = d_max, offsets, reads, source, graded
-        around = tuple(size * elements for size in _ELEMENTS) + tuple(size * siblings for size in _SIBLINGS)
-        spreads = Spreads(spread * words * _WORDS, spread * address * _ADDRESS, tuple(spread * one for one in around))
+        self.novelty = novelty
+        where = [size * elements for size in _ELEMENTS] + [size * siblings for size in _SIBLINGS] + [*_DIRECTORY]
+        spreads = Spreads(spread * words * _WORDS, spread * address * _ADDRESS, tuple(spread * size for size in where))
+        self.visits = Visits()
         self.learner = KalmanLearner(_PRIOR, spreads, bits=bits, seed=seed)
         # What was learned means something only together with these.
         self._made_for = {"prioritizer": self.name, "bits": bits, "d_max": d_max, "spread": spread, **switches}
@@ -101,8 +108,11 @@ class Focused(Prioritizer):
         return Evidence.of(starts, ids, dense, links.first)
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
-        """The learner's estimate of R(*v*)."""
-        return self.learner.score(evidence)
+        """The learner's estimate of R(*v*), and a little more where nobody was yet."""
+        scores = self.learner.score(evidence)
+        if self.novelty:
+            scores += np.float32(self.novelty) * (1 - scores) * self.visits.novelty(directories(evidence))
+        return scores
 
     def learn(self, lessons: Lessons) -> Self | None:
         """A snapshot that knows these lessons, too. Dead links teach nothing."""
@@ -113,11 +123,14 @@ class Focused(Prioritizer):
             alive.relevance = (alive.relevance > _HIT).astype(np.float32)
         new = copy(self)
         new.learner = self.learner.learn(alive)
+        new.visits = self.visits.with_more(directories(alive.evidence), alive.weight)
         return new
 
     def explain(self, evidence: Evidence) -> list[Contribution]:
         """The features of one link, those that stand in it several times taken together."""
         parts = together(self.learner.explain(evidence))
+        beyond = logit(self.score(evidence)) - logit(self.learner.score(evidence))
+        parts.append(Contribution("novelty", float(beyond[0])))
         return sorted((part for part in parts if part.weight), key=lambda part: -abs(part.weight))
 
     def weights_of(self, ids: NDArray[np.uint32]) -> NDArray[np.float32]:
@@ -126,7 +139,8 @@ class Focused(Prioritizer):
 
     def state(self) -> State:
         """What was learned, and the options it is bound to."""
-        return {"made_for": np.array(json.dumps({"format": _FORMAT, **self._made_for})), **self.learner.state()}
+        made_for = np.array(json.dumps({"format": _FORMAT, **self._made_for}))
+        return {"made_for": made_for, "visits": self.visits.pages, **self.learner.state()}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Take back what `state` gave, if it was made with the same options."""
@@ -140,3 +154,4 @@ class Focused(Prioritizer):
                     f"set {name} in [prioritizer] to that, or begin without it"
                 )
         self.learner.restore(state)
+        self.visits = Visits(state["visits"])

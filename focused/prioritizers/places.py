@@ -1,12 +1,13 @@
 """Where a link stands, as features: its elements, its page, its list.
 
 Links of one list on one page mostly share their fate, and so do links in the same place of pages that one template
-made. Five features a link, always in the same order, so that they can be told without their words:
+made. Six features a link, always in the same order, so that they can be told without their words:
 
 * the elements it stands in, from the root down; the last two of them alone;
 * these elements, the host of the page, and in which eighth of the page it is: the navigation of this site;
 * its page: a number of its own for each page, by which its links learn from one another;
-* its list: its elements on this very page.
+* its list: its elements on this very page;
+* the directory that it leads into: its host and the first segment of its path.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.pages.evidence import mix
+from focused.pages.evidence import Evidence, mix
 from focused.pages.page import Links, Page, url_to_host
 from focused.pages.tokens import Ids, word_to_id
 
@@ -24,8 +25,9 @@ PLACES = (
     "this part of the host's pages",
     "other links of the page",
     "other links of the list",
+    "the directory it leads into",
 )
-_PATH, _END, _PART, _PAGE, _LIST = range(1_001, 1_006)
+_PATH, _END, _PART, _PAGE, _LIST, _DIRECTORY = range(1_001, 1_007)
 _PARTS = 8
 
 
@@ -39,8 +41,20 @@ def places(page: Page, links: Links) -> Ids:
         mix(links.paths ^ mix(np.full(len(links), host, np.uint32), part), _PART),
         mix(np.full(len(links), own, np.uint32), _PAGE),
         mix(links.paths ^ mix(np.array([own], np.uint32), 0), _LIST),
+        mix(np.array([word_to_id(_directory(url)) for url in links.urls], np.uint32), _DIRECTORY),
     )
     return np.stack(columns, axis=1)
+
+
+def directories(evidence: Evidence) -> Ids:
+    """Of rows that end with their places: the last."""
+    return evidence.ids[evidence.starts[1:] - 1]
+
+
+def _directory(url: str) -> str:
+    """A page right below the root has none of its own."""
+    parts = url.split("/", 4)
+    return "/".join(parts[2:4] if len(parts) > 4 else parts[2:3])
 
 
 def has_no_text(page: Page, links: Links) -> NDArray[np.bool_]:
