@@ -22,9 +22,10 @@ from focused.files import write_whole
 from focused.frontier.records import read_records
 from focused.frontier.starts import read_about, read_starts
 from focused.frontier.store import JobRefused, Outcome
+from focused.pages.evidence import ADDRESS
 from focused.report.charts import bar_chart, line_chart
 from focused.report.figures import NOW, Figures
-from focused.report.learned import learned_by_offset, read_model
+from focused.report.learned import OFFSETS, learned_by_offset, read_model
 from focused.report.text import short, signed
 
 OUTCOMES = {
@@ -52,7 +53,7 @@ def write_report(job: Path, path: Path) -> None:
 def render_report(connection: sqlite3.Connection, job: Path) -> str:
     """The report of a job's records, as HTML."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(number=_number, short=short, signed=signed, is_web=_is_web)
+    environment.filters.update(number=_number, short=short, where=_where, is_web=_is_web)
     source = resources.files("focused.report").joinpath("templates/report.html").read_text("utf-8")
     return environment.from_string(source).render(**_content(connection, job))
 
@@ -113,13 +114,15 @@ def _learned(connection: sqlite3.Connection) -> dict[str, Any]:
         return {"learned": []}
     learned = learned_by_offset(connection, model.prioritizer)
     chart = bar_chart(
-        [(signed(at.offset), at.mass) for at in learned],
+        [(signed(at.offset), at.mass) for at in learned if at.offset in OFFSETS],
         x_label="offset from the link",
         y_label="weight per link",
         width=960,
         height=220,
     )
-    return {"learned": learned, "learned_pages": model.pages, "mass_chart": Markup(chart)}  # noqa: S704
+    # Who asks the critic learns only what the words say beyond its opinion.
+    asks = getattr(model.prioritizer, "reads", False)
+    return {"learned": learned, "learned_pages": model.pages, "asks_critic": asks, "mass_chart": Markup(chart)}  # noqa: S704
 
 
 def _starts(connection: sqlite3.Connection, figures: Figures) -> list[dict[str, Any]]:
@@ -162,6 +165,10 @@ def _outcomes(figures: Figures) -> list[dict[str, Any]]:
 
 def _number(value: float) -> str:
     return f"{value:,}"
+
+
+def _where(offset: int) -> str:
+    return "address" if offset == ADDRESS else signed(offset)
 
 
 def _is_web(url: str) -> bool:

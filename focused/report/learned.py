@@ -1,4 +1,4 @@
-"""What a job's prioritizer has learned: which words, at which offset from a link, speak for the page behind it.
+"""What a job's prioritizer has learned: which words, at which offset from a link or in its address, speak for the page.
 
 Weights are those of the model that the job saved last. They are shown only for features that stood beside links that
 were followed: many features share a place in the table of weights, and one that was never seen has learned nothing.
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from focused.arrays import load_arrays
 from focused.frontier.starts import untaught_prioritizer
 from focused.frontier.store import JobRefused
-from focused.pages.evidence import Evidence, mix
+from focused.pages.evidence import ADDRESS, Evidence, mix
 from focused.pages.tokens import Ids
 from focused.prioritizers.base import Prioritizer
 from focused.report.words import Feature, WordTable
@@ -47,7 +47,10 @@ class LearnedWord:
 
 @dataclass(slots=True)
 class AtOffset:
-    """What was learned at one offset. ``mass`` is how much its words move the score of a link, on average."""
+    """What was learned at one offset, or of addresses (at `ADDRESS`).
+
+    ``mass`` is how much these words move the score of a link, on average.
+    """
 
     offset: int
     mass: float = 0.0
@@ -68,13 +71,18 @@ def read_model(connection: sqlite3.Connection) -> Model:
 
 
 def learned_by_offset(connection: sqlite3.Connection, prioritizer: Prioritizer, most: int = 8) -> list[AtOffset]:
-    """The words that speak loudest at each offset; nothing if the prioritizer has learned nothing of words."""
+    """The words that speak loudest at each offset, and in addresses if the prioritizer reads them.
+
+    Nothing if it has learned nothing of words.
+    """
     seen = _features_beside_followed_links(connection)
     weights = prioritizer.weights_of(seen.ids)
     if not seen.links or not np.any(weights):
         return []
     words = WordTable.read(connection)
-    return [_at_offset(words, seen, weights, offset, most) for offset in OFFSETS]
+    learned = [_at_offset(words, seen, weights, offset, most) for offset in (*OFFSETS, ADDRESS)]
+    reads_addresses = learned[-1].speak_for or learned[-1].speak_against
+    return learned if reads_addresses else learned[:-1]
 
 
 @dataclass(frozen=True, slots=True)

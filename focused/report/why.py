@@ -12,13 +12,12 @@ from focused.frontier.lessons import EvidenceReader, leading_to
 from focused.frontier.store import SEED_RANK, JobRefused, Outcome, State
 from focused.pages.evidence import CHANNELS, MAX_OFFSET, Evidence
 from focused.pages.page import join, url_to_key
-from focused.prioritizers.base import Contribution
 from focused.report.learned import Model, read_model
+from focused.report.reasons import reasons
 from focused.report.standing import standing_of
 from focused.report.text import short, signed
 from focused.report.words import Feature, WordTable, in_order
 
-_MOST_REASONS = 8
 _MOST_WORDS = 14
 _LONGEST_CHAIN = 20
 _ENDS = {
@@ -168,7 +167,7 @@ class _Story:
             yield ""
             yield from self._link(i + 1, link, row)
             yield from _around(features)
-            yield from self._reasons(row, features)
+            yield from self._score(row, features)
         if n > self._most:
             yield f"\n… and {n - self._most} more (--links {n} shows all)."
         yield ""
@@ -201,24 +200,10 @@ class _Story:
             via = self._connection.execute("SELECT url FROM links WHERE id = ?", (int(row.link[0]),)).fetchone()
             yield f"   it named {short(via['url'], 300) if via else 'another address'}, which led here"
 
-    def _reasons(self, row: Evidence, features: list[Feature | None]) -> Iterator[str]:
-        if self._model is None:
-            return
-        prioritizer = self._model.prioritizer
-        names = {number: feature for number, feature in zip(row.ids.tolist(), features, strict=True) if feature}
-        parts = prioritizer.explain(row)
-        yield f"   score: {float(prioritizer.score(row)[0]):.3f}"
-        others = [part for part in parts if isinstance(part.feature, str) and part.feature != "score"]
-        if others:
-            yield f"   besides words: {_told(others, names)}"
-        of_words = [part for part in parts if not isinstance(part.feature, str)]
-        for heading, some in (
-            ("for", [part for part in of_words if part.weight > 0]),
-            ("against", [part for part in of_words if part.weight < 0]),
-        ):
-            if some:
-                total = sum(part.weight for part in some)
-                yield f"   {heading} it ({_weight(total)}): {_told(some[:_MOST_REASONS], names)}"
+    def _score(self, row: Evidence, features: list[Feature | None]) -> Iterator[str]:
+        if self._model is not None:
+            yield f"   score: {float(self._model.prioritizer.score(row)[0]):.3f}"
+            yield from (f"   {line}" for line in reasons(self._model.prioritizer, row, features))
 
 
 def _score_when_chosen(page: sqlite3.Row) -> float | None:
@@ -235,26 +220,3 @@ def _around(features: list[Feature | None]) -> Iterator[str]:
         left, right = ("… ", "") if offset < 0 else ("", " …")
         more = len(text) > len(cut)
         yield f"   {signed(offset):>4}  {left if more else ''}{' '.join(cut)}{right if more else ''}"
-
-
-def _told(parts: list[Contribution], names: dict[int, Feature]) -> str:
-    return ", ".join(f"{_name(part.feature, names)}{_towards(part)} {_weight(part.weight)}" for part in parts)
-
-
-def _towards(part: Contribution) -> str:
-    return f" → {short(part.towards, 40)}" if part.towards else ""
-
-
-def _name(feature: int | str, names: dict[int, Feature]) -> str:
-    if isinstance(feature, str):
-        return feature
-    known = names.get(feature)
-    if known is None:
-        return "a feature without a name"
-    word = short(known.word, 40)
-    where = CHANNELS.get(known.offset, f"({signed(known.offset)})")
-    return f"{word} {where}".rstrip()
-
-
-def _weight(weight: float) -> str:
-    return f"{weight:+.2f}".replace("-", "\u2212")

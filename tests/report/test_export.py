@@ -17,6 +17,8 @@ from lxml import etree
 from focused.frontier.lessons import read_lessons
 from focused.frontier.records import read_records
 from focused.prioritizers.apprentice import Apprentice
+from focused.prioritizers.base import Prioritizer
+from focused.prioritizers.focused import Focused
 from focused.prioritizers.observed import for_apprentice
 from focused.testing.crawl import CrawlResult, run_crawl
 from focused.testing.site import SiteServer
@@ -104,21 +106,20 @@ def test_a_job_without_pages_gives_an_empty_file(
     assert (tmp_path / "none.jsonl").read_bytes() == b""
 
 
-def restored(path: Path) -> Apprentice:
-    apprentice = Apprentice()
+def restored(path: Path, prioritizer: Prioritizer) -> Prioritizer:
     with np.load(path, allow_pickle=False) as arrays:
-        apprentice.restore({name: arrays[name] for name in arrays.files})
-    return apprentice
+        prioritizer.restore({name: arrays[name] for name in arrays.files})
+    return prioritizer
 
 
-def test_an_apprentice_goes_from_job_to_job(
+def test_what_was_learned_goes_from_job_to_job(
     job: Path, site: SiteServer, tmp_path: Path, scrapy: Callable[..., object], records: sqlite3.Connection
 ) -> None:
     run = scrapy("export", job, "--apprentice", tmp_path / "birds.npz")
     assert run.returncode == 0, run.stderr
     # It knows at once what the first crawl had to find out.
     evidence = next(iter(read_lessons(records))).evidence
-    assert restored(tmp_path / "birds.npz").score(evidence) != pytest.approx(Apprentice().score(evidence))
+    assert restored(tmp_path / "birds.npz", Focused()).score(evidence) != pytest.approx(Focused().score(evidence))
     topic = tmp_path / "birds.toml"
     topic.write_text('name = "b"\nkeywords = ["bird", "wing", "feather"]\nseeds = ["http://a.example/"]\n')
     arguments = {"topic": topic, "pages": 6, "apprentice": tmp_path / "birds.npz"}
@@ -147,7 +148,7 @@ def test_what_best_first_saw_trains_an_apprentice(
     assert "studied" in run.stdout
     with read_records(tmp_path / "best-first-observed" / "job") as records:
         lessons = [for_apprentice(lesson) for lesson in read_lessons(records)]
-    trained = restored(file)
+    trained = restored(file, Apprentice())
     scores = np.array([trained.score(lesson.evidence).mean() for lesson in lessons])
     good = np.array([lesson.relevance[0] > 0.5 for lesson in lessons])
     assert scores[good].mean() > scores[~good].mean() + 0.3

@@ -49,11 +49,39 @@ def test_it_tells_what_the_crawl_did(page: html.HtmlElement) -> None:
     assert len(page.findall(".//{*}svg")) == 3
 
 
-def test_it_shows_what_the_apprentice_learned(page: html.HtmlElement) -> None:
-    learned = words(page).partition("What the apprentice learned")[2].partition("Hosts")[0]
-    assert "−5" in learned
-    assert "+5" in learned
-    assert re.search(r"\b(bird|feather|wing)\b", learned)
+def learned(page: html.HtmlElement) -> dict[str, str]:
+    """What the table of learned words has for each offset, and for addresses."""
+    (table,) = page.find_class("words")
+    cells = [" ".join("".join(cell.itertext()).split()) for cell in table[3:]]
+    return {where: f"{speak_for} | {against}" for where, speak_for, against in zip(*[iter(cells)] * 3, strict=True)}
+
+
+def test_it_shows_what_the_prioritizer_learned(page: html.HtmlElement) -> None:
+    told = words(page).partition("What the prioritizer learned")[2].partition("Hosts")[0]
+    assert told.strip().startswith("What focused learned of words near a link")
+    assert "beyond what the critic says of the same words" in told
+    lines = learned(page)
+    assert list(lines) == ["−5", "−4", "−3", "−2", "−1", "0", "+1", "+2", "+3", "+4", "+5"]
+    assert re.search(r"\b(bird|feather|wing)\b", " ".join(lines.values()))
+
+
+def test_addresses_are_there_only_if_the_prioritizer_reads_them(tmp_path: Path) -> None:
+    birds = "".join(
+        f"<a href=/nest/{number}>{word} egg</a>" for number, word in enumerate(("red", "old", "new", "odd"))
+    )
+    pages = {f"http://n.example/nest/{number}": f"<p>bird number{number} w{number}</p>" for number in range(4)}
+    with SiteServer({"http://n.example/": birds, **pages}) as nests:
+        found = {}
+        for name in ("focused", "apprentice"):
+            folder = tmp_path / name
+            folder.mkdir()
+            arguments = {"topic": "bird", "seeds": "http://n.example/", "prioritizer": name}
+            run = run_crawl(arguments, folder=folder, site=nests, settings={"FOCUSED_TRAIN_EVERY": 1})
+            assert run.exit_code == 0, run.log
+            found[name] = learned(html.parse(folder / "job" / "report.html").getroot())
+    assert "nest" in found["focused"]["address"]
+    assert "address" not in found["apprentice"]
+    assert "egg" in found["apprentice"]["0"]
 
 
 def test_it_loads_nothing_and_runs_nothing(text: str, page: html.HtmlElement) -> None:

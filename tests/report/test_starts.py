@@ -23,7 +23,7 @@ def test_a_job_knows_how_it_was_made(records: sqlite3.Connection) -> None:
     about = read_about(records)
     assert about["topic"]["name"] == "birds <&> beaks"
     assert about["topic"]["keywords"] == ["bird", "wing", "feather", "beak"]
-    assert about["prioritizer"] == {"name": "apprentice", "options": {}}
+    assert about["prioritizer"] == {"name": "focused", "options": {}}
     assert about["settings"]["FOCUSED_TRAIN_EVERY"] == 2
     assert about["versions"]["scrapy"]
     assert "FOCUSED_PAGE_LINKS" not in about["settings"]  # as it is by default

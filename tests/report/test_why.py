@@ -42,12 +42,23 @@ def test_where_the_link_stood_and_what_stood_around_it(records: sqlite3.Connecti
 def test_what_spoke_for_and_against(records: sqlite3.Connection) -> None:
     story = why(records, f"{A}/bird3").replace("−", "-")
     score = float(story.partition("   score: ")[2].partition("\n")[0])
-    besides = [float(n) for n in re.findall(r"[+-]\d+\.\d+", story.partition("besides words:")[2].partition("\n")[0])]
-    words = [float(n) for n in re.findall(r" it \(([+-]\d+\.\d+)\)", story)]
+    first = [float(n) for n in re.findall(r"[+-]\d+\.\d+", story.partition("first of all: ")[2].partition("\n")[0])]
+    sums = [float(n) for n in re.findall(r"^   [a-z ]+ \(([+-]\d+\.\d+)\): ", story, re.MULTILINE)]
     # All that spoke for and against makes up the score, which is their sum's place between 0 and 1.
-    assert 1 / (1 + math.exp(-sum([*besides, *words]))) == pytest.approx(score, abs=0.02)
-    assert re.search(r"\w+ \([+-]?\d\) [+-]\d", story)
+    assert 1 / (1 + math.exp(-sum([*first, *sums]))) == pytest.approx(score, abs=0.02)
+    assert re.search(r"words for it .* \w+ \([+-]?\d\) [+-]\d", story)
     assert "model saved last (after page 16)" in story
+
+
+def test_every_link_of_the_default_is_told_in_words(records: sqlite3.Connection) -> None:
+    stories = [why(records, url) for (url,) in records.execute("SELECT url FROM links WHERE outcome = 1")]
+    assert len(stories) > 10
+    for story in stories:
+        assert "without a name" not in story
+    story = why(records, f"{A}/bird3")
+    assert re.search(r"^   the critic says \(.*of the link's text [+−]\d", story, re.MULTILINE)
+    assert re.search(r"^   its address \(.*bird3 [+−]\d", story, re.MULTILINE)
+    assert re.search(r"^   its place \(.*other links of the page [+−]\d", story, re.MULTILINE)
 
 
 def test_a_seed(records: sqlite3.Connection) -> None:
@@ -110,7 +121,7 @@ def test_a_job_whose_prioritizer_is_gone_still_tells_what_it_can(records: sqlite
     copy = sqlite3.connect(":memory:")
     records.backup(copy)
     copy.row_factory = sqlite3.Row
-    copy.execute('UPDATE meta SET value = replace(value, \'"name": "apprentice"\', \'"name": "gone.Away"\')')
+    copy.execute('UPDATE meta SET value = replace(value, \'"name": "focused"\', \'"name": "gone.Away"\')')
     story = why(copy, f"{A}/bird3")
     assert "“Bird 3”" in story
     assert "cannot be made again" in story
@@ -120,11 +131,12 @@ def test_a_prioritizer_that_does_not_learn_says_so(records: sqlite3.Connection) 
     copy = sqlite3.connect(":memory:")
     records.backup(copy)
     copy.row_factory = sqlite3.Row
-    copy.execute('UPDATE meta SET value = replace(value, \'"name": "apprentice"\', \'"name": "random"\')')
+    copy.execute('UPDATE meta SET value = replace(value, \'"name": "focused"\', \'"name": "random"\')')
     copy.execute("DELETE FROM models")
     story = why(copy, f"{A}/bird3")
     assert "random, does not learn" in story
     assert "for it" not in story
+    assert "first of all" not in story
 
 
 def test_a_hostile_title_does_nothing_to_a_terminal(records: sqlite3.Connection) -> None:
