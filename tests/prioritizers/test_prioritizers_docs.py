@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 from prioritizer_cases import evidence_of, lessons_of
 
+from focused.parts import DEFAULT_PRIORITIZER
 from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.apprentice import Apprentice
+from focused.prioritizers.focused import Focused
 from focused.prioritizers.options import build
 
 TEXT = (Path(__file__).parent.parent.parent / "docs" / "prioritizers.md").read_text(encoding="utf-8")
@@ -36,10 +38,19 @@ def test_every_prioritizer_is_listed():
     assert first_cells("# Prioritizers: judges of links")[: len(PRIORITIZERS)] == list(PRIORITIZERS)
 
 
-def test_every_option_of_the_apprentice_is_listed_with_its_default():
-    listed = dict(re.findall(r"^\| `(\w+)` \| (\S+) \|", TEXT, re.MULTILINE))
-    parameters = {name: one.default for name, one in signature(Apprentice).parameters.items() if name != "critic"}
+@pytest.mark.parametrize(
+    ("title", "prioritizer"), [("## The default: focused", Focused), ("## The apprentice", Apprentice)]
+)
+def test_every_option_is_listed_with_its_default(title, prioritizer):
+    section = TEXT.split(f"{title}\n")[1].split("\n## ")[0]
+    listed = dict(re.findall(r"^\| `(\w+)` \| (\S+) \|", section, re.MULTILINE))
+    parameters = {name: one.default for name, one in signature(prioritizer).parameters.items() if name != "critic"}
     assert {name: json.loads(default.strip("`")) for name, default in listed.items()} == parameters
+
+
+def test_the_default_is_named():
+    assert f"else it is `{DEFAULT_PRIORITIZER}`" in TEXT
+    assert f"\n## The default: {DEFAULT_PRIORITIZER}\n" in TEXT
 
 
 def test_the_example_scores(example):

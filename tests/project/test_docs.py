@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from focused.defaults import DEFAULTS
+from focused.parts import DEFAULT_PRIORITIZER
+from focused.prioritizers import PRIORITIZERS
+from focused.registry import find
 from focused.topics.examples import read_examples
 from focused.topics.topic import load_topic
 
@@ -102,6 +105,16 @@ def meta_keys(tree: ast.AST) -> Iterator[str]:
 def test_every_setting_is_in_the_reference_with_its_default() -> None:
     documented = {name: cells[0].strip("`") for name, cells in rows("Settings").items()}
     assert documented == {name: repr(default) for name, default in DEFAULTS.items()}
+
+
+@pytest.mark.parametrize(
+    ("setting", "wish"), [("FOCUSED_TRAIN_EVERY", "learns_every"), ("FOCUSED_LATE_LESSONS", "late_lessons")]
+)
+def test_what_prioritizers_want_is_told(setting: str, wish: str) -> None:
+    wishes = {name: getattr(find("prioritizer", name, PRIORITIZERS), wish) for name in PRIORITIZERS}
+    (others,) = {wished for name, wished in wishes.items() if name != DEFAULT_PRIORITIZER}
+    told = f"{wishes[DEFAULT_PRIORITIZER]} for `{DEFAULT_PRIORITIZER}`, {others} for the others"
+    assert rows("Settings")[setting][1].rstrip("| ").endswith(told)
 
 
 def test_every_setting_in_the_code_has_a_default() -> None:
