@@ -43,7 +43,7 @@ class Command(ScrapyCommand):
         add("--labels", default="", metavar="TSV", help="labels of the pages (default: NAME.labels.tsv beside the web)")
         add("--start", choices=["on", "far", "root"], default="on", help="kind of starting pages (default: on)")
         add("--starts", type=int, default=0, metavar="K", help="draw K sets of starting pages, give mean and spread")
-        add("--prioritizers", default="breadth-first,best-first,apprentice", metavar="A,B", help="what is compared")
+        add("--prioritizers", default="breadth-first,best-first,focused", metavar="A,B", help="what is compared")
         add("--pages", type=int, default=1000, metavar="N", help="pages a crawl (default: 1000)")
         add("--budgets", default="200,500,1000", metavar="A,B", help="targets are counted after so many pages")
         add("--out", default="out/compare", metavar="DIR", help="results, models and crawls go here")

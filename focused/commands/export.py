@@ -1,4 +1,4 @@
-"""``scrapy export JOBDIR``: the whole output again from a job's records, or what its apprentice learned."""
+"""``scrapy export JOBDIR``: the whole output again from a job's records, or what its prioritizer learned."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Command(ScrapyCommand):
         return "[options] JOBDIR"
 
     def short_desc(self) -> str:
-        return "Write the items of a crawl again from its job, or what its apprentice has learned"
+        return "Write the items of a crawl again from its job, or what its prioritizer has learned"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
