@@ -16,7 +16,7 @@ from focused.prioritizers.apprentice import Apprentice
 from focused.prioritizers.base import Lessons
 from focused.prioritizers.focused import Focused
 from focused.prioritizers.options import build
-from focused.prioritizers.places import places
+from focused.prioritizers.places import directories, places
 
 PARTS = ("words", "address", "elements", "siblings")
 FILLER = ("alpha", "beta", "gamma", "delta", "kappa", "sigma", "omega")
@@ -219,6 +219,30 @@ def test_with_hard_labels_pages_below_a_half_are_all_alike():
     assert scores(told, near) - scores(told, far) > 0.1
 
 
+def looked_around(**options):
+    """Has seen pages of one directory, as relevant as it takes all links to be, and goes by nothing but novelty."""
+    prioritizer = Focused(words=False, address=False, elements=False, siblings=False, **options)
+    seen = see(prioritizer, "".join(f"<p><a href=/old/{n}>x</a>" for n in range(6)))
+    return prioritizer.learn(lessons_of(seen, prioritizer.learner.score(seen)))
+
+
+def test_where_nobody_was_yet_a_link_is_worth_more():
+    body = "<a href=/old/new>x</a><a href=/new/new>y</a>"
+    old, new = scores(looked_around(novelty=0.5), body)
+    assert old < new
+    old, new = scores(looked_around(novelty=0), body)
+    assert old == new
+
+
+def test_a_directory_of_dead_links_stays_new():
+    prioritizer = Focused(novelty=0.5)
+    seen = see(prioritizer, "<a href=/gone/1>x</a><a href=/there/1>y</a>")
+    lessons = lessons_of(seen, [0.0, 0.1])
+    lessons.alive[0] = False
+    gone, there = prioritizer.learn(lessons).visits.novelty(directories(seen))
+    assert gone == 1 > there
+
+
 def test_dead_links_teach_nothing():
     prioritizer = Focused()
     seen = see(prioritizer, two_lists())
@@ -336,6 +360,7 @@ def test_with_no_spread_only_the_numbers_beside_the_features_learn():
     ("name", "value"),
     [
         ("d_max", -1), ("d_max", 32), ("d_max", 2.5), ("d_max", True), ("bits", 7), ("bits", 25), ("bits", "18"),
+        ("novelty", -0.1), ("novelty", 1.5), ("novelty", "much"),
         ("spread", -1), ("spread", 101), ("spread", "far"), ("spread", float("nan")), ("offsets", "yes"),
         ("words", 1), ("address", 0), ("elements", None), ("siblings", "no"), ("reads", "no"), ("source", "u"),
         ("graded", 0.5), ("combine", "median"),
@@ -405,7 +430,7 @@ def test_what_was_saved_with_other_options_is_refused(name):
 
 
 def test_what_does_not_change_the_meaning_of_weights_may_be_another():
-    Focused(combine="max", seed=7, critic=OneWordCritic()).restore(saved())
+    Focused(combine="max", seed=7, novelty=0.1, critic=OneWordCritic()).restore(saved())
 
 
 @pytest.mark.parametrize("state", [Apprentice().state(), {"weights": np.zeros(3)}, {}], ids=["apprentice", "alien", ""])
@@ -430,4 +455,4 @@ def test_what_is_refused_changes_nothing():
 
 
 def test_the_state_is_small():
-    assert sum(array.nbytes for array in train(Focused(), word_tells, lessons=100).state().values()) < 100_000
+    assert sum(array.nbytes for array in train(Focused(), word_tells, lessons=100).state().values()) < 500_000

@@ -18,7 +18,9 @@ from focused.prioritizers.places import PLACES
 
 BITS = 8
 PRIOR = {"source": (2.0, 0.5), "anchor": (1.0, 0.4), "bias": (-2.0, 1.0)}
-SPREADS = Spreads(words=2.0, address=1.4, places=(0.8, 0.7, 0.6, 1.2, 1.5))
+SPREADS = Spreads(words=2.0, address=1.4, places=tuple(0.5 + 0.2 * i for i in range(len(PLACES))))
+OWN = tuple(range(200, 200 + len(PLACES)))
+"""Columns of the table that stand for places and for nothing else."""
 
 
 @dataclass
@@ -27,7 +29,7 @@ class Row:
 
     words: tuple[int, ...] = ()
     address: tuple[int, ...] = ()
-    places: tuple[int, ...] = (250, 251, 252, 253, 254)
+    places: tuple[int, ...] = OWN
     numbers: tuple[float, ...] = (0.5, 0.0)
 
 
@@ -92,11 +94,11 @@ def assert_same(learned: KalmanLearner, matrices: Matrices) -> None:
 ROWS = [
     Row((1, 2, 3), (10, 11), numbers=(0.8, 1.5)),
     Row((1, 4), (), numbers=(0.3, -2.0)),
-    Row((), (10, 12), (250, 240, 241, 242, 243)),
+    Row((), (10, 12), (OWN[0], *(one + 20 for one in OWN[1:]))),
     Row((), ()),
     Row((5, 5, 5, 6), (10,), numbers=(0.0, 0.0)),
     # Words, address and places that share their columns of the table.
-    Row((7, 8), (7, 9), (8, 9, 9, 240, 254), numbers=(1.0, 4.0)),
+    Row((7, 8), (7, 9), (8, 9, 9, *OWN[3:]), numbers=(1.0, 4.0)),
 ]
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from prioritizer_cases import page
+from prioritizer_cases import evidence_of, page
 
-from focused.prioritizers.places import PLACES, has_no_text, places
+from focused.prioritizers.focused import Focused
+from focused.prioritizers.places import PLACES, directories, has_no_text, places
 
-ELEMENTS, INNERMOST, PART, PAGE, LIST = range(len(PLACES))
+ELEMENTS, INNERMOST, PART, PAGE, LIST, DIRECTORY = range(len(PLACES))
 HERE, THERE = "http://h.example/here.html", "http://h.example/there.html"
 
 
@@ -26,8 +27,8 @@ def of(html, url=HERE):
 
 
 def shared(one, other):
-    """Which features two links have in common."""
-    return set(np.flatnonzero(one == other).tolist())
+    """What two links have in common of where they stand."""
+    return set(np.flatnonzero(one == other).tolist()) - {DIRECTORY}
 
 
 def test_a_row_for_each_link_and_a_column_for_each_place():
@@ -81,6 +82,39 @@ def test_places_of_different_kinds_are_never_the_same_feature():
     found = np.concatenate([of(body()), of(body(), THERE), of("<a href=/x>x</a>"), of("<p><a href=/x>x</a>")])
     kinds = [set(column.tolist()) for column in found.T]
     assert sum(map(len, kinds)) == len(set().union(*kinds))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("/papers/a", "/papers/b/c", True),
+        ("/papers/", "/papers/b?c=d", True),
+        ("/papers/a", "/people/a", False),
+        ("/papers/a", "http://other.example/papers/a", False),
+        ("/papers", "/papers/a", False),
+        ("/papers", "/people", True),
+        ("/", "/people", True),
+        ("/people", "http://other.example/people", False),
+    ],
+)
+def test_a_directory_is_the_target_s_host_and_the_first_segment_of_its_path(one, other, same):
+    first, second = of(f"<a href={one}>x</a><a href={other}>y</a>")
+    assert (first[DIRECTORY] == second[DIRECTORY]) == same
+
+
+def test_a_directory_is_the_same_from_wherever_it_is_linked():
+    here, there = (
+        of("<a href=/papers/a>x</a>"),
+        of("<p><a href=http://h.example/papers/b>y</a>", "http://other.example/"),
+    )
+    assert here[0, DIRECTORY] == there[0, DIRECTORY]
+
+
+def test_directories_are_found_again_in_evidence():
+    html = "<p>words</p><a href=/a/b>x</a><a href=/c/d>y</a>"
+    parsed = page(html)
+    assert (directories(evidence_of(Focused(), html)) == places(parsed, parsed.links)[:, DIRECTORY]).all()
+    assert len(directories(evidence_of(Focused(), "no links"))) == 0
 
 
 def test_some_of_the_links_have_the_places_that_they_have_among_all():
