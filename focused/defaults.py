@@ -45,7 +45,7 @@ DEFAULTS: dict[str, Any] = {
     # Pieces of evidence kept for one waiting link: the first, the best, a random rest.
     "FOCUSED_EVIDENCE_PIECES": 8,
     # Links to pages fetched before give lessons at once, too (the paper takes only links seen before their page),
-    # but at most this many for one of those pages. 0 = as in the paper; -1 = as the prioritizer wants: 2 for focused, 0
+    # but at most this many for one of those pages. 0 = as in the paper; -1 = as the prioritizer wants: 5 for focused, 0
     # for the others.
     "FOCUSED_LATE_LESSONS": -1,
     # Pieces of evidence that may be scored again per fetched page, on average; while all of it is held in memory (some

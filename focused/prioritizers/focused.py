@@ -53,7 +53,7 @@ class Focused(Prioritizer):
     dense = (*tuple(_PRIOR)[:-1], "words of the address")
     learns = True
     learns_every = 1
-    late_lessons = 2
+    late_lessons = 5
 
     def __init__(
         self,
