@@ -24,7 +24,7 @@ DEFAULTS: dict[str, Any] = {
     "FOCUSED_PAGE_WORDS": 100_000,
     # The topic, for projects whose own spider uses the prioritizer middleware (ours takes it as an argument).
     "FOCUSED_TOPIC": "",
-    # A saved apprentice (a file of arrays) to begin with.
+    # What an earlier crawl by the same prioritizer has learned (a file of arrays), to begin with.
     "FOCUSED_APPRENTICE": "",
     # Stop after so many pages, after so many relevant ones, or when harvest over the last k pages falls below h
     # ("0.05/200"); 0 and "" = never.

@@ -85,11 +85,12 @@ def _make(crawler: Crawler) -> Parts:
     topic = getattr(crawler.spider, "topic", None) or load_topic(read(settings, "FOCUSED_TOPIC"))
     critic = critic_for(topic, Path(read(settings, "FOCUSED_MODELS")), read(settings, "FOCUSED_CRITIC"))
     prioritizer = make_prioritizer(topic, settings, critic)
+    every = read(settings, "FOCUSED_TRAIN_EVERY")
     return Parts(
         topic=topic,
         critic=critic,
         prioritizer=prioritizer,
-        trainer=Trainer(read(settings, "FOCUSED_TRAIN_EVERY") or prioritizer.learns_every),
+        trainer=Trainer(every if every > 0 else prioritizer.learns_every),
         scope=getattr(crawler.spider, "scope", None) or Scope.from_settings(settings),
         limits=limits_of(settings),
     )

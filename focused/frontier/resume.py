@@ -79,19 +79,26 @@ def _learn_again(parts: Parts, store: SqliteStore, started_from: str) -> None:
 
 
 def begin_with(prioritizer: Prioritizer, path: str) -> None:
-    """Let a prioritizer begin with what an earlier crawl has learned; JobRefused if that is not in the file."""
+    """Let a prioritizer begin with what an earlier crawl has learned; JobRefused if it cannot."""
+    if not prioritizer.learns:
+        raise JobRefused(
+            f"apprentice={path!r}: {prioritizer.name!r} does not learn on the job: name the prioritizer that saved it"
+        )
     try:
         state = load_arrays(Path(path).read_bytes())
     except (OSError, ValueError, EOFError, BadZipFile) as error:
-        raise JobRefused(f"{path!r} is not a saved apprentice: make one with scrapy export --apprentice") from error
-    _restore(prioritizer, state, f"the saved apprentice {path!r}")
+        raise JobRefused(
+            f"apprentice={path!r} is not what a crawl has learned: make such a file with scrapy export --apprentice"
+        ) from error
+    _restore(prioritizer, state, f"apprentice={path!r}")
 
 
 def _restore(prioritizer: Prioritizer, state: State, what: str) -> None:
     try:
         prioritizer.restore(state)
     except (ValueError, KeyError) as error:
-        raise JobRefused(f"{what} does not fit this prioritizer ({error}): use the options it was made with") from error
+        reason = f"it has no {error}" if isinstance(error, KeyError) else error
+        raise JobRefused(f"{what} does not fit the prioritizer {prioritizer.name!r}: {reason}") from error
 
 
 def save_model(parts: Parts) -> None:

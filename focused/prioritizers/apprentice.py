@@ -163,13 +163,13 @@ class Apprentice(Prioritizer):
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Take back what `state` gave, if it was made with the same options."""
-        if "made_for" not in state:
-            raise ValueError("this is not a saved apprentice: it does not say what it was made for")
-        saved = json.loads(str(state["made_for"]))
+        saved = json.loads(str(state["made_for"])) if "made_for" in state else {}
+        if "learner" not in saved:
+            raise ValueError(f"it was not saved by {self.name!r}: name the prioritizer that saved it")
         for name, value in {"format": _FORMAT, **self._made_for}.items():
             if saved.get(name) != value:
                 raise ValueError(
-                    f"the saved apprentice was made with {name}={saved.get(name)!r}, not {value!r}: "
+                    f"it was made with {name}={saved.get(name)!r}, not {value!r}: "
                     f"set {name} in [prioritizer] to that, or begin without it"
                 )
         self.learner.restore(state)

@@ -45,7 +45,9 @@ def reasons(prioritizer: Prioritizer, row: Evidence, features: Sequence[Feature 
             of_kind.setdefault(_kind(part, known, of_critic), []).append(part)
     first = of_kind.get(_FIRST, [])
     if first:
-        yield f"{_FIRST}: {_told(_loud(first) or first, known, names)}"
+        # What is named though it weighs nothing is told for its name, such as the level of a link's text.
+        loud = [part for part in first if not part.weight or abs(part.weight) >= _LEAST]
+        yield f"{_FIRST}: {_told(loud if _loud(first) else first, known, names)}"
     for kind in _KINDS:
         parts = of_kind.get(kind, [])
         loud = _loud(parts)

@@ -53,6 +53,7 @@ READ_BEFORE_THE_SPIDER = frozenset(
         "TWISTED_REACTOR_ENABLED",
     }
 )
+_KINDS = {int: "a whole number", float: "a number", bool: "True or False"}
 _SCRAPYS = frozenset(name for name in vars(default_settings) if name.isupper())
 
 
@@ -85,7 +86,8 @@ def check_ours(settings: BaseSettings, problems: Problems) -> None:
         try:
             read(settings, name)
         except ValueError:
-            problems.add(name, f"{settings.get(name)!r} does not fit, the default is {DEFAULTS[name]!r}")
+            kind = _KINDS[type(DEFAULTS[name])]
+            problems.add(name, f"{settings.get(name)!r} does not fit: give {kind} (the default is {DEFAULTS[name]!r})")
 
 
 def _refusal(name: str, value: object) -> str:

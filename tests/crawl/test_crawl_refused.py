@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from focused.arrays import save_arrays
+from focused.prioritizers.apprentice import Apprentice
+from focused.prioritizers.base import Prioritizer
+from focused.prioritizers.focused import Focused
 from focused.testing.crawl import CrawlResult, run_crawl
 from focused.testing.reply import Reply, linking
 from focused.testing.site import SiteServer
@@ -46,10 +50,11 @@ def test_arguments_that_cannot_be_used(tmp_path: Path, arguments: dict[str, obje
     ("setting", "reason"),
     [
         ({"FOCUSED_TRAIN_EVRY": 3}, "'FOCUSED_TRAIN_EVERY'"),
-        ({"FOCUSED_TRAIN_EVERY": "often"}, "the default is 10"),
+        ({"FOCUSED_TRAIN_EVERY": "often"}, "give a whole number (the default is 0)"),
+        ({"FOCUSED_BACKOFF_FIRST": "soon"}, "give a number (the default is 30.0)"),
         ({"JOBDIR": __file__}, "is a file"),
     ],
-    ids=["unknown", "no number", "no folder"],
+    ids=["unknown", "no whole number", "no number", "no folder"],
 )
 def test_settings_that_cannot_be_used(tmp_path: Path, setting: dict[str, object], reason: str):
     assert reason in refused(tmp_path, WORDS, settings=setting).log
@@ -99,8 +104,30 @@ execute(["scrapy", "crawl", "focused", "-a", "topic=star galaxy telescope", "-a"
 """
 
 
-def test_a_file_that_is_no_apprentice(tmp_path: Path):
+CHESS = {"topic": "chess", "seeds": "http://hub.example/"}
+
+
+def test_a_file_that_holds_nothing_learned(tmp_path: Path):
     (tmp_path / "notes.md").write_text("not arrays at all")
-    result = refused(tmp_path, {"topic": "chess", "seeds": "http://hub.example/", "apprentice": tmp_path / "notes.md"})
-    assert "is not a saved apprentice" in result.last_line
-    assert "Traceback" not in result.log
+    result = refused(tmp_path, {**CHESS, "apprentice": tmp_path / "notes.md"})
+    assert "is not what a crawl has learned" in result.last_line
+
+
+@pytest.mark.parametrize(("saved_by", "asked"), [(Apprentice, "focused"), (Focused, "apprentice")])
+def test_what_another_prioritizer_has_learned(tmp_path: Path, saved_by: type[Prioritizer], asked: str):
+    (tmp_path / "saved.npz").write_bytes(save_arrays(saved_by().state()))
+    result = refused(tmp_path, {**CHESS, "prioritizer": asked, "apprentice": tmp_path / "saved.npz"})
+    assert f"not saved by {asked!r}: name the prioritizer that saved it" in result.last_line
+
+
+def test_what_the_same_prioritizer_has_learned_with_other_options(tmp_path: Path):
+    (tmp_path / "saved.npz").write_bytes(save_arrays(Focused(d_max=3).state()))
+    result = refused(tmp_path, {**CHESS, "apprentice": tmp_path / "saved.npz"})
+    assert "made with d_max=3, not 5: set d_max in [prioritizer] to that" in result.last_line
+
+
+def test_something_learned_for_a_prioritizer_that_does_not_learn(tmp_path: Path):
+    (tmp_path / "saved.npz").write_bytes(save_arrays(Focused().state()))
+    (tmp_path / "topic.toml").write_text('name = "chess"\nkeywords = ["chess"]\n[prioritizer]\nname = "best-first"\n')
+    result = refused(tmp_path, {**CHESS, "topic": tmp_path / "topic.toml", "apprentice": tmp_path / "saved.npz"})
+    assert "'best-first' does not learn on the job" in result.last_line

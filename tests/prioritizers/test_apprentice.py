@@ -13,6 +13,7 @@ from focused.pages.evidence import mix, names_to_ids
 from focused.pages.tokens import word_to_id
 from focused.prioritizers.apprentice import Apprentice
 from focused.prioritizers.base import Lessons
+from focused.prioritizers.focused import Focused
 from focused.prioritizers.observed import BestFirstObserved
 from focused.prioritizers.options import build
 
@@ -245,9 +246,10 @@ def test_a_saved_apprentice_made_with_other_options_is_refused(options):
         Apprentice(**options).restore(state)
 
 
-def test_what_is_not_a_saved_apprentice_is_refused():
-    with pytest.raises(ValueError, match="not a saved apprentice"):
-        Apprentice().restore({"weights": np.zeros(3)})
+@pytest.mark.parametrize("state", [Focused().state(), {"weights": np.zeros(3)}, {}], ids=["focused", "alien", "empty"])
+def test_what_another_prioritizer_saved_is_refused(state):
+    with pytest.raises(ValueError, match="not saved by 'apprentice': name the prioritizer that saved it"):
+        Apprentice().restore(state)
 
 
 def test_a_saved_apprentice_of_another_format_is_refused():
