@@ -12,8 +12,9 @@ from rich.table import Table
 
 from focused.demo.run import Crawl, DemonstrationFailed, prepare
 from focused.demo.webs import WEBS
+from focused.parts import DEFAULT_PRIORITIZER
 
-BASELINE, APPRENTICE = "breadth-first", "apprentice"
+BASELINE = "breadth-first"
 
 _CAPTION = "{} pages of this web are targets, by its labels.\nCounted at the server, robots.txt left out."
 
@@ -26,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     crawls = []
     try:
         stage = prepare(options.out, options.web)
-        for prioritizer in (BASELINE, APPRENTICE):
+        for prioritizer in (BASELINE, DEFAULT_PRIORITIZER):
             console.print(f"\n{prioritizer}:")
             crawls.append(stage.crawl(prioritizer, pages=options.pages))
     except DemonstrationFailed as error:
@@ -57,11 +58,11 @@ def _table(crawls: Sequence[Crawl]) -> Table:
     return table
 
 
-def _verdict(baseline: Crawl, apprentice: Crawl) -> int:
-    if apprentice.found > baseline.found and apprentice.report.exists():
+def _verdict(baseline: Crawl, ours: Crawl) -> int:
+    if ours.found > baseline.found and ours.report.exists():
         return 0
     print(
-        f"demonstration: the apprentice should find more than {baseline.found} targets (found {apprentice.found}) "
+        f"demonstration: {ours.prioritizer} should find more than {baseline.found} targets (found {ours.found}) "
         f"and leave a report",
         file=sys.stderr,
     )

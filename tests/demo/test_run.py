@@ -67,12 +67,12 @@ def test_a_crawl_that_fails_is_told_with_its_log(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize(("found", "code"), [(3, 0), (1, 1), (0, 1)])
-def test_the_exit_code_tells_whether_the_apprentice_was_better(
+def test_the_exit_code_tells_whether_the_default_prioritizer_was_better(
     found: int, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     urls = [f"http://a/{i}" for i in range(5)]
 
-    counts = {"breadth-first": 1, "apprentice": found}
+    counts = {"breadth-first": 1, "focused": found}
 
     class Told:
         def crawl(self, prioritizer: str, *, pages: int) -> Crawl:
