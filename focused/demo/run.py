@@ -1,4 +1,4 @@
-"""The demonstration: one generated web, crawled breadth-first and by the default prioritizer, and what each of them found.
+"""The demonstration: one generated web, crawled breadth-first and by the default prioritizer, and what each found.
 
 Everything is what a user would run: the web is written as a WARC, served on loopback as a proxy for all its hosts, and
 crawled by ``scrapy crawl focused`` in a process of its own. What was fetched is counted at the server, and what is

@@ -26,7 +26,7 @@ def crawls(
 ) -> dict[str, tuple[CrawlResult, SiteServer]]:
     """One crawl with each prioritizer, from pages far from the topic."""
     topic, models, done = topic_file(web), tmp_path_factory.mktemp("models"), {}
-    for prioritizer in ("breadth-first", "apprentice"):
+    for prioritizer in ("breadth-first", "focused"):
         seeds = ",".join(web.topics[0].seeds["far"])
         arguments = {"topic": topic, "seeds": seeds, "pages": PAGES, "prioritizer": prioritizer}
         settings = {"FOCUSED_MODELS": models, "CONCURRENT_REQUESTS": 4}
@@ -38,7 +38,7 @@ def crawls(
     return done
 
 
-@pytest.fixture(params=["breadth-first", "apprentice"])
+@pytest.fixture(params=["breadth-first", "focused"])
 def crawled(crawls, request: pytest.FixtureRequest) -> tuple[CrawlResult, SiteServer]:
     return crawls[request.param]
 
@@ -47,10 +47,10 @@ def targets_found(web: GeneratedWeb, result: CrawlResult) -> int:
     return len(set(web.targets(web.topics[0])) & set(result.fetched))
 
 
-def test_the_apprentice_finds_more_than_breadth_first(web: GeneratedWeb, crawls):
+def test_the_default_prioritizer_finds_more_than_breadth_first(web: GeneratedWeb, crawls):
     found = {name: targets_found(web, result) for name, (result, _) in crawls.items()}
-    assert found["apprentice"] > 1.7 * found["breadth-first"]
-    assert found["apprentice"] > 0.3 * len(web.targets(web.topics[0]))
+    assert found["focused"] > 1.7 * found["breadth-first"]
+    assert found["focused"] > 0.3 * len(web.targets(web.topics[0]))
 
 
 def test_stops_after_the_pages_it_was_given(crawled):

@@ -20,12 +20,13 @@ def web() -> GeneratedWeb:
 
 @pytest.fixture(scope="module")
 def found(web: GeneratedWeb, topic_file, tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
-    """Targets found by breadth-first, by the apprentice, and by the apprentice with a plain window."""
+    """Targets found by breadth-first, by two that read offsets, and by the apprentice with a plain window."""
     topic, plain = topic_file(web), topic_file(web, PLAIN_WINDOW)
     targets = set(web.targets(web.topics[0]))
     crawls = {
         "breadth-first": {"topic": topic, "prioritizer": "breadth-first"},
         "apprentice": {"topic": topic, "prioritizer": "apprentice"},
+        "focused": {"topic": topic, "prioritizer": "focused"},
         "plain window": {"topic": plain},
     }
     found = {}
@@ -38,8 +39,9 @@ def found(web: GeneratedWeb, topic_file, tmp_path_factory: pytest.TempPathFactor
     return found
 
 
-def test_the_apprentice_finds_three_times_what_breadth_first_finds(found: dict[str, int]):
-    assert found["apprentice"] >= 3 * found["breadth-first"] > 0
+@pytest.mark.parametrize("name", ["apprentice", "focused"])
+def test_offsets_find_three_times_what_breadth_first_finds(found: dict[str, int], name: str):
+    assert found[name] >= 3 * found["breadth-first"] > 0
 
 
 def test_offsets_find_half_as_much_again_as_the_same_window_without(found: dict[str, int]):
