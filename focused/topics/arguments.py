@@ -16,6 +16,7 @@ from msgspec import Meta
 
 from focused.critics import CRITICS
 from focused.prioritizers import PRIORITIZERS
+from focused.registry import find
 from focused.topics.checks import to_hosts, to_urls, unknown_name
 from focused.topics.problems import Problems, ProblemsError, did_you_mean
 
@@ -86,9 +87,15 @@ def _read(name: str, value: Any, problems: Problems) -> Any:
 def _check_together(values: Mapping[str, Any], problems: Problems) -> None:
     for host in set(values.get("allow_hosts") or ()) & set(values.get("deny_hosts") or ()):
         problems.add("deny_hosts", f"{host!r} is in allow_hosts, too")
-    prioritizer = values.get("prioritizer") or "apprentice"
-    if "apprentice" in values and prioritizer in PRIORITIZERS and prioritizer != "apprentice":
-        problems.add("apprentice", f"a saved apprentice goes with prioritizer=apprentice, not {prioritizer!r}")
+    if "apprentice" in values and not _may_learn(values.get("prioritizer")):
+        problems.add(
+            "apprentice", f"{values['prioritizer']!r} does not learn on the job: name the one that saved the file"
+        )
+
+
+def _may_learn(prioritizer: str | None) -> bool:
+    """What is not named here, and what is not ours, is seen later."""
+    return prioritizer not in PRIORITIZERS or bool(find("prioritizer", prioritizer, PRIORITIZERS).learns)
 
 
 def _one_of(known: Mapping[str, str]) -> _Reader:

@@ -169,8 +169,9 @@ def test_what_contradicts_itself_is_told(tmp_path: Path) -> None:
     saved.touch()
     assert "allow_hosts" in problems_of(allow_hosts="a.example", deny_hosts="A.example")[0]
     assert "best-first" in problems_of(apprentice=str(saved), prioritizer="best-first")[0]
-    own = parse_arguments({"topic": "chess", "apprentice": str(saved), "prioritizer": "mine.Own"})
-    assert own.prioritizer == "mine.Own"
+    for learning in ("focused", "apprentice", "mine.Own"):
+        begun = parse_arguments({"topic": "chess", "apprentice": str(saved), "prioritizer": learning})
+        assert begun.prioritizer == learning
 
 
 @given(st.dictionaries(st.sampled_from([*Arguments.__struct_fields__, "other"]), st.text(max_size=30), max_size=5))
