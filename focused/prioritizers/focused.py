@@ -9,6 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import logit
 
 from focused.critics.base import Critic, Verdict
 from focused.pages.evidence import MAX_OFFSET, Evidence, window
@@ -21,7 +22,6 @@ from focused.prioritizers.novelty import Visits
 from focused.prioritizers.opinions import opinions
 from focused.prioritizers.options import check_number, check_switch
 from focused.prioritizers.places import PLACES, directories, has_no_text, places
-from focused.prioritizers.rows import logit
 
 _PRIOR = {
     "source relevance": (2.0, 0.45),
@@ -129,8 +129,8 @@ class Focused(Prioritizer):
     def explain(self, evidence: Evidence) -> list[Contribution]:
         """The features of one link, those that stand in it several times taken together."""
         parts = together(self.learner.explain(evidence))
-        beyond = logit(self.score(evidence)) - logit(self.learner.score(evidence))
-        parts.append(Contribution("novelty", float(beyond[0])))
+        known = sum(part.weight for part in parts)
+        parts.append(Contribution("novelty", float(logit(np.float64(self.score(evidence)[0]))) - known))
         return sorted((part for part in parts if part.weight), key=lambda part: -abs(part.weight))
 
     def weights_of(self, ids: NDArray[np.uint32]) -> NDArray[np.float32]:

@@ -154,8 +154,8 @@ class KalmanLearner:
         return [Contribution(feature, part) for feature, part in zip(named, added + dense, strict=True)]
 
     def weights_of(self, ids: NDArray[np.uint32]) -> NDArray[np.float32]:
-        """What was learned of each word around links: what it adds where it is the only one."""
-        weights: NDArray[np.float32] = self.weights[fold(ids, self.bits)] * np.float32(self.spreads.words)
+        """What was learned of each feature, before its kind and its number in a row are taken into account."""
+        weights: NDArray[np.float32] = self.weights[fold(ids, self.bits)]
         return weights
 
     def state(self) -> State:

@@ -273,12 +273,12 @@ def test_contributions_sum_to_the_log_odds_of_the_score(row):
     assert [part.feature for part in parts if isinstance(part.feature, str)] == [*PLACES, *PRIOR]
 
 
-def test_a_word_s_weight_is_what_it_adds_where_it_is_the_only_one():
+def test_a_word_s_weight_is_what_it_adds_where_it_is_the_only_one_but_for_the_spread_of_words():
     learned = learner().learn(all_rows())
     alone = evidence(Row((1,)))
     (adds,) = [part.weight for part in learned.explain(alone) if part.feature == int(alone.ids[0])]
     assert adds != 0
-    assert learned.weights_of(alone.ids[:1])[0] == pytest.approx(adds, rel=1e-5)
+    assert learned.weights_of(alone.ids[:1])[0] * learned.spreads.words == pytest.approx(adds, rel=1e-5)
 
 
 def test_the_older_snapshot_stays_as_it_was():
