@@ -28,6 +28,7 @@ from focused.paths.stops import Stop
 from focused.prioritizers.apprentice import Apprentice
 from focused.prioritizers.base import Lessons
 from focused.prioritizers.crf import Crf
+from focused.prioritizers.focused import Focused
 from focused.prioritizers.hmm import Hmm
 from focused.prioritizers.lexical import Lexical
 from focused.prioritizers.memm import Memm
@@ -39,6 +40,13 @@ def random_evidence(links: int, features: int) -> Evidence:
     ids = rng.integers(0, 2**32, links * features, dtype=np.uint32)
     dense = rng.normal(size=(links, len(Apprentice.dense))).astype(np.float32)
     return Evidence.of(np.arange(links + 1, dtype=np.int64) * features, ids, dense)
+
+
+def as_focused_sees(evidence: Evidence) -> Evidence:
+    """The same features, taken for words around, ten words of the address and places."""
+    dense = np.zeros((len(evidence), len(Focused.dense)), np.float32)
+    dense[:, -1] = 10
+    return replace(evidence, dense=dense)
 
 
 def lessons_of(evidence: Evidence) -> Lessons:
@@ -132,6 +140,13 @@ def main() -> None:
         print(f"{best_of(3, lambda a=apprentice: a.score(waiting)):.0f} ms")  # type: ignore[misc]
         print(f"{learner}: learn 40 lessons {best_of(20, lambda a=apprentice: a.learn(few)):.2f} ms")  # type: ignore[misc]
     print(f"evidence of 40 links {best_of(50, lambda: apprentice.evidence(page, Verdict(0.5), page.links)):.2f} ms")
+    focused, seen = Focused(), lessons_of(as_focused_sees(few.evidence))
+    for _ in range(100):
+        focused = focused.learn(seen) or focused
+    every = as_focused_sees(waiting)
+    print(f"focused: score {told.links:,} links {best_of(3, lambda: focused.score(every)):.0f} ms,", end=" ")
+    print(f"learn 40 lessons {best_of(20, lambda: focused.learn(seen)):.2f} ms,", end=" ")
+    print(f"evidence of 40 links {best_of(50, lambda: focused.evidence(page, Verdict(0.5), page.links)):.2f} ms")
     print(f"lexical: verdict {best_of(50, lambda: lexical.critic.judge(page)):.2f} ms,", end=" ")  # type: ignore[union-attr]
     print(f"evidence and scores of 40 links {best_of(50, lambda: scored(lexical, page)):.2f} ms")
     crf = taught_crf(page)
