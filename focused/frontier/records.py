@@ -153,8 +153,10 @@ def read_records(job: str | Path) -> sqlite3.Connection:
     path = Path(job) / FILE if Path(job).is_dir() else Path(job)
     if not path.is_file():
         raise JobRefused(f"there is no job in {str(job)!r}: name the JOBDIR of a crawl (it holds {FILE})")
-    # Where nobody may write, SQLite cannot make the file by which readers and writers agree; and none is needed.
-    how = "mode=ro" if os.access(path.parent, os.W_OK) else "immutable=1"
+    # Where we may not write, SQLite cannot make the files by which readers and writers agree. If they are there, they
+    # hold what was written last (by a crawl of somebody else); if not, none are needed.
+    is_written = path.with_name(f"{path.name}-wal").exists()
+    how = "mode=ro" if is_written or os.access(path.parent, os.W_OK) else "immutable=1"
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, check_same_thread=False)
     connection.row_factory = sqlite3.Row
     return connection

@@ -99,8 +99,8 @@ def _waiting(status: JobStatus) -> str:
 def _learned(status: JobStatus) -> str:
     if status.model is None:
         return "nothing it has learned is saved"
-    lessons = "" if status.lessons is None else f", after {status.lessons:,} lesson{'' if status.lessons == 1 else 's'}"
-    return f"model {status.model.version:,} saved after page {status.model.page:,}{lessons}"
+    lessons = "" if status.lessons is None else f" and {status.lessons:,} lesson{'' if status.lessons == 1 else 's'}"
+    return f"model {status.model.version:,}, saved after page {status.model.page:,}{lessons}"
 
 
 def _clock(time: str | None) -> str:

@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Thread, Timer
@@ -239,6 +239,19 @@ def test_asking_does_not_wait_for_who_writes(job: Path, tmp_path: Path) -> None:
     assert read_status(folder).pages == 0
 
 
+def test_a_job_of_somebody_else_is_read_as_it_was_written_last(
+    job: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = copy_of(job, tmp_path)
+    with closing(sqlite3.connect(folder / FILE)) as writer:
+        writer.execute("PRAGMA journal_mode = WAL")
+        with writer:
+            writer.execute("DELETE FROM pages WHERE seq > 10")
+        # Whoever runs the tests may write everywhere, perhaps.
+        monkeypatch.setattr(os, "access", lambda *_: False)
+        assert read_status(folder).pages == 10
+
+
 def test_who_has_a_job_is_known_by_its_lock(tmp_path: Path) -> None:
     assert lock_holder(tmp_path) is None
     lock = Lock(tmp_path)
@@ -312,6 +325,32 @@ def test_ctrl_c_ends_watching_quietly(job: Path, tmp_path: Path, options: tuple[
     finally:
         lock.release()
     assert (watching.returncode, error) == (0, "")
+
+
+def test_on_a_terminal_it_is_shown_in_place(job: Path, tmp_path: Path) -> None:
+    lock = Lock(copy_of(job, tmp_path))
+    ours, its = os.openpty()
+    try:
+        with subprocess.Popen(
+            [sys.executable, "-m", "scrapy", "status", str(tmp_path), "--watch", "0.2"],
+            env={**crawl_environment(), "TERM": "xterm", "COLUMNS": "100", "LINES": "40"},
+            stdout=its,
+            stderr=its,
+        ) as watching:
+            os.close(its)
+            shown = b""
+            # Where the other end is closed, that is an error on Linux, and an end elsewhere.
+            with suppress(OSError):
+                while more := os.read(ours, 10_000):
+                    shown += more
+                    if b"birds" in shown:
+                        lock.release()
+    finally:
+        lock.release()
+        os.close(ours)
+    assert watching.returncode == 0
+    assert b"running (process" in shown
+    assert b"\x1b[1A" in shown, "the cursor goes up, to write over what stands there"
 
 
 def test_what_is_no_job_is_told_clearly(
