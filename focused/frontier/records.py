@@ -11,14 +11,17 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
+from time import sleep
 from typing import IO, Any
 
 from focused.frontier.store import JobRefused
 
 FORMAT = 1
 FILE = "job.db"
+_LOCK = "lock"
+_TRIES, _BETWEEN = 5, 0.02
 
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -41,21 +44,50 @@ CREATE TABLE models(name TEXT PRIMARY KEY, seq INTEGER, version INTEGER, data BL
 
 
 class Lock:
-    """A lock file: one crawl per job folder."""
+    """A lock file: one crawl per job folder. It holds the number of the process, for those who ask."""
 
     def __init__(self, folder: Path) -> None:
-        self._file: IO[str] = (folder / "lock").open("w")
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        self._file: IO[bytes] = (folder / _LOCK).open("ab", buffering=0)
+        if not _lock(self._file):
             self._file.close()
             raise JobRefused(
                 f"job folder {str(folder)!r} is in use by another crawl: wait for it, or give another JOBDIR"
-            ) from error
+            )
+        # A disk that is full is told of when the job itself cannot be written.
+        with suppress(OSError):
+            self._file.truncate(0)
+            self._file.write(f"{os.getpid()}\n".encode())
 
     def release(self) -> None:
         """Let others use the folder."""
         self._file.close()
+
+
+def _lock(file: IO[bytes]) -> bool:
+    """Take the lock; who only asks whether a crawl is running (`lock_holder`) has it for a moment."""
+    for _ in range(_TRIES):
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            sleep(_BETWEEN)
+        else:
+            return True
+    return False
+
+
+def lock_holder(folder: Path) -> int | None:
+    """The number of the process that has a job folder in use, 0 if it does not say; None if nobody has."""
+    try:
+        file = (folder / _LOCK).open("rb")
+    except FileNotFoundError:
+        return None
+    with file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            words = file.read(20).strip()
+            return int(words) if words.isdigit() else 0
+    return None
 
 
 def connect(path: str | Path) -> sqlite3.Connection:
@@ -121,8 +153,10 @@ def read_records(job: str | Path) -> sqlite3.Connection:
     path = Path(job) / FILE if Path(job).is_dir() else Path(job)
     if not path.is_file():
         raise JobRefused(f"there is no job in {str(job)!r}: name the JOBDIR of a crawl (it holds {FILE})")
-    # Where nobody may write, SQLite cannot make the file by which readers and writers agree; and none is needed.
-    how = "mode=ro" if os.access(path.parent, os.W_OK) else "immutable=1"
+    # Where we may not write, SQLite cannot make the files by which readers and writers agree. If they are there, they
+    # hold what was written last (by a crawl of somebody else); if not, none are needed.
+    is_written = path.with_name(f"{path.name}-wal").exists()
+    how = "mode=ro" if is_written or os.access(path.parent, os.W_OK) else "immutable=1"
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, check_same_thread=False)
     connection.row_factory = sqlite3.Row
     return connection

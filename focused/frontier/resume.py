@@ -27,6 +27,7 @@ logger = logging.getLogger(__name__)
 
 MODEL = "prioritizer"
 CRITIC_STATE = "critic state"
+LESSONS = "lessons"
 
 
 def identity_of(topic: Topic, prioritizer: Prioritizer, critic: Critic) -> dict[str, str]:
@@ -68,7 +69,7 @@ def _learn_again(parts: Parts, store: SqliteStore, started_from: str) -> None:
     elif started_from:
         begin_with(prioritizer, started_from)
     learned_up_to = saved[1] if saved else 0
-    parts.trainer.begin_at(learned_up_to)
+    parts.trainer.begin_at(learned_up_to, int(store.noted(LESSONS) or 0))
     if prioritizer.learns and store.last_page > learned_up_to:
         prioritizer = parts.trainer.catch_up(prioritizer, store.lessons_since(learned_up_to))
     if saved is None and (prioritizer.taught or (not prioritizer.learns and prioritizer.state())):
@@ -106,3 +107,4 @@ def save_model(parts: Parts) -> None:
     store = parts.store
     if store is not None and store.prioritizer.learns:
         store.save_model(MODEL, store.prioritizer.state(), store.last_page - parts.trainer.pages_waiting)
+        store.note(LESSONS, str(parts.trainer.learned))

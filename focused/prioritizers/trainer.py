@@ -26,9 +26,10 @@ class Trainer:
         self._waiting: list[Lessons] = []
         self._pages = 0
 
-    def begin_at(self, pages: int) -> None:
+    def begin_at(self, pages: int, lessons: int = 0) -> None:
         """The lessons of so many pages have been learned before."""
         self._pages = pages
+        self.learned = lessons
 
     def add(self, lessons: Lessons | None) -> None:
         """Keep the lessons for the next batch."""
