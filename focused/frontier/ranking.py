@@ -19,8 +19,9 @@ from focused.prioritizers.base import Prioritizer
 class Ranking:
     """Links, their evidence and their order, by one prioritizer.
 
-    ``bases`` are added to scores: the place of seeds and of requests without evidence. Scores made by an earlier
-    snapshot of the prioritizer are outdated until everything is scored again, or the link is.
+    ``bases`` are added to scores: the place of seeds and of requests without evidence. ``pinned`` are the places of
+    links that were handed out and came back, whatever their scores. Scores made by an earlier snapshot of the
+    prioritizer are outdated until everything is scored again, or the link is.
     """
 
     def __init__(
@@ -35,6 +36,7 @@ class Ranking:
         self._random = Random(seed)
         self._rescoring = False
         self.bases: dict[int, float] = {}
+        self.pinned: dict[int, float] = {}
 
     @property
     def prioritizer(self) -> Prioritizer:
@@ -166,9 +168,9 @@ class Ranking:
 
     def _ranks(self, snapshot: Snapshot, table: LinkTable, how: str) -> NDArray[np.float32]:
         ranks = table.combined(snapshot.links, how, self._most_pieces)
-        if self.bases:
-            bases = self.bases.copy()
-            at = {link: i for i, link in enumerate(snapshot.links.tolist()) if link in bases}
-            for link, i in at.items():
-                ranks[i] += bases[link]
+        if self.bases or self.pinned:
+            bases, pinned = self.bases.copy(), self.pinned.copy()
+            for i, link in enumerate(snapshot.links.tolist()):
+                if link in bases or link in pinned:
+                    ranks[i] = pinned.get(link, ranks[i] + bases.get(link, 0.0))
         return ranks

@@ -173,6 +173,7 @@ class SqliteStore(FrontierStore):
             if link is None:
                 return None
             if link in self._returned:
+                self._ranking.pinned.pop(link, None)
                 return self._returned.pop(link)
             if link in self._suspects and self._suspect_is_out():
                 self._held.append(link)
@@ -272,6 +273,7 @@ class SqliteStore(FrontierStore):
     def return_lease(self, token: int) -> None:
         lease = self._leases[token]
         self._returned[lease.link] = lease
+        self._ranking.pinned[lease.link] = _RETURN_RANK
         self._order.put(lease.link, lease.host, _RETURN_RANK)
 
     def postpone(self, token: int) -> None:

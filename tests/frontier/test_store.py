@@ -303,6 +303,18 @@ def test_a_retry_comes_back_under_its_lease_before_everything_else(make):
     assert frontier.store.lease(0, always).url == "http://h/b"
 
 
+def test_a_returned_lease_comes_first_also_after_all_links_were_scored_again(make):
+    frontier = make()
+    frontier.page("http://seed/", 0.5, [("http://h/a", 0.3), ("http://h/b", 0.9)])
+    store = frontier.store
+    better, worse = store.lease(0, always), store.lease(0, always)
+    store.postpone(better.token)
+    store.return_lease(worse.token)
+    store.rescore()()()
+    assert store.lease(0, always).token == worse.token
+    assert store.lease(0, always).url == better.url == "http://h/b"
+
+
 def test_a_postponed_link_waits_with_its_score(make):
     frontier = make()
     frontier.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.3)])
