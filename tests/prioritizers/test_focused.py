@@ -405,6 +405,20 @@ def test_contributions_sum_to_the_log_odds_of_the_score():
     assert prioritizer.score(seen)[0] == pytest.approx(1 / (1 + np.exp(-total)), rel=1e-3)
 
 
+def test_what_novelty_adds_is_told_also_where_scores_are_tiny():
+    lost = Focused()
+    for _ in range(100):
+        lost = lost.learn(lessons_of(see(lost, two_lists(), 0.0), [0.0] * 12))
+    seen = see(lost, two_lists().replace("href=/", "href=/else/where/"), 0.0).row(0)
+    told = {part.feature: part.weight for part in lost.explain(seen)}
+    assert lost.learner.score(seen)[0] < 0.001
+    assert lost.score(seen)[0] == pytest.approx(1 / (1 + np.exp(-sum(told.values()))), rel=1e-3)
+    assert told["novelty"] > 1
+    plain = Focused(novelty=0)
+    plain.restore(lost.state())
+    assert {part.feature: part.weight for part in plain.explain(seen)}.get("novelty", 0) == pytest.approx(0, abs=1e-4)
+
+
 def test_a_word_that_stands_twice_is_told_once():
     seen = see(Focused(), "<p>penguin penguin</p><a href=/x>Item</a>")
     features = [part.feature for part in taught(Focused(), ("<p>penguin</p><a href=/x>x</a>", 0.9)).explain(seen)]
