@@ -1,0 +1,75 @@
+"""The project on a real scrapyd: deploy, schedule, logs, items, cancel, go on."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+from focused.demo.web import GeneratedWeb
+from focused.testing.site import SiteServer
+from tests.scrapyd.daemon import Scrapyd
+
+WORDS = "star galaxy telescope"
+
+
+def first(web: GeneratedWeb) -> str:
+    return next(iter(web.pages))
+
+
+def items(scrapyd: Scrapyd, jobid: str) -> list[dict[str, object]]:
+    url = f"/items/focused/focused/{jobid}.jl"
+    return [json.loads(line) for line in scrapyd.text(url).splitlines()]
+
+
+def test_the_egg_is_taken_and_its_spider_listed(scrapyd: Scrapyd, egg: Path):
+    assert scrapyd.deploy(egg)["spiders"] == 1
+    assert scrapyd.get("listspiders", project="focused")["spiders"] == ["focused"]
+    assert scrapyd.get("listversions", project="focused")["versions"] == ["1"]
+
+
+def test_a_shipped_topic_with_arguments_and_settings(scrapyd: Scrapyd, site: SiteServer, web: GeneratedWeb):
+    seen = len(site.visits)
+    agent = "focused (+mailto:webmaster@focused.example)"
+    scrapyd.schedule(
+        "shipped",
+        topic="astronomy", seeds=first(web), pages="20", depth="3", settings={"USER_AGENT": agent},
+    )  # fmt: skip
+    job = scrapyd.finish("shipped")
+    log = scrapyd.text(job["log_url"])
+    assert "The crawl ended: 20 pages fetched" in log
+    assert "Traceback" not in log
+    found = items(scrapyd, "shipped")
+    assert job["items_url"] == "/items/focused/focused/shipped.jl"
+    assert len(found) >= 20
+    assert max(item["depth"] for item in found) <= 3
+    assert {visit.headers["user-agent"] for visit in site.visits[seen:]} == {agent}
+    assert (scrapyd.folder / "jobs" / "focused" / "focused" / "shipped" / "report.html").exists()
+
+
+def test_a_cancelled_job_ends_in_order_and_goes_on_under_its_id(scrapyd: Scrapyd, site: SiteServer, web: GeneratedWeb):
+    seen = len(site.visits)
+    slow = {"CONCURRENT_REQUESTS": 4, "ROBOTSTXT_OBEY": False}
+
+    def start() -> None:
+        scrapyd.schedule("twice", topic=WORDS, seeds=first(web), settings=slow)
+
+    start()
+    scrapyd.wait(lambda: len(site.visits) > seen + 30, "nothing is fetched")
+    [running] = scrapyd.jobs("running", "twice")
+    assert running["pid"]
+    assert scrapyd.cancel("twice")["prevstate"] == "running"
+    log = scrapyd.text(scrapyd.finish("twice")["log_url"])
+    assert "it was interrupted; the same command goes on with it" in log
+    before = site.fetched(since=seen)
+    # Requests that came in when it was told to end are answered, and their items are written.
+    assert Counter(before) == Counter(item["url"] for item in items(scrapyd, "twice"))
+    assert 30 < len(before) < len(web.pages)
+
+    start()
+    log = scrapyd.text(scrapyd.finish("twice", times=2)["log_url"])
+    assert "The crawl ended: no link is left to follow" in log
+    assert "Traceback" not in log
+    everything = Counter(site.fetched(since=seen))
+    assert everything == Counter(web.pages.keys())
+    assert Counter(item["url"] for item in items(scrapyd, "twice")) == everything
