@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from focused.demo.bulk import bulk_web
+from focused.demo.files import write_web
 from focused.demo.web import GeneratedWeb
 from focused.testing.site import SiteServer
 from tests.egg import build_egg
@@ -35,3 +36,11 @@ def scrapyd(tmp_path_factory: pytest.TempPathFactory, site: SiteServer, egg: Pat
     with Scrapyd(tmp_path_factory.mktemp("scrapyd"), site.url, conf=documented_conf()) as server:
         server.deploy(egg)
         yield server
+
+
+@pytest.fixture(scope="session")
+def topic(tmp_path_factory: pytest.TempPathFactory, web: GeneratedWeb) -> str:
+    """A topic file on the machine, whose critic must be taught by example pages."""
+    folder = tmp_path_factory.mktemp("topic")
+    [path] = [path for path in write_web(web, folder / "web.warc.gz") if path.suffix == ".toml"]
+    return str(path)

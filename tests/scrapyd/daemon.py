@@ -26,7 +26,7 @@ DEPLOY_PAGE = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
 STATE = "/var/lib/focused"
 """The folder that docs/deploy.md keeps everything in."""
 _DIRECT = build_opener(ProxyHandler({}))
-_TICK = 0.05
+_TICK = 0.2
 _BOUNDARY = "the-egg-stands-between-these-lines"
 
 
@@ -62,7 +62,8 @@ class Scrapyd:
         kept = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
         # The project must come from the egg, as on a machine that has nothing else of it.
         kept = {name: value for name, value in kept.items() if name not in {"PYTHONPATH", "SCRAPY_SETTINGS_MODULE"}}
-        own = {"http_proxy": self._proxy, "SCRAPYD_HTTP_PORT": str(self.port), "FOCUSED_MODELS": self.path("models")}
+        ways = {"http_proxy": self._proxy, "https_proxy": self._proxy}
+        own = {**ways, "SCRAPYD_HTTP_PORT": str(self.port), "FOCUSED_MODELS": self.path("models")}
         with (self.folder / "scrapyd.log").open("ab") as log:
             self.process = subprocess.Popen(
                 self._command, cwd=self.folder, env=kept | own, stdout=log, stderr=log, start_new_session=True

@@ -6,9 +6,11 @@ import json
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from focused.demo.web import GeneratedWeb
 from focused.testing.site import SiteServer
-from tests.scrapyd.daemon import Scrapyd
+from tests.scrapyd.daemon import Scrapyd, documented_conf
 
 WORDS = "star galaxy telescope"
 
@@ -20,6 +22,11 @@ def first(web: GeneratedWeb) -> str:
 def items(scrapyd: Scrapyd, jobid: str) -> list[dict[str, object]]:
     url = f"/items/focused/focused/{jobid}.jl"
     return [json.loads(line) for line in scrapyd.text(url).splitlines()]
+
+
+def read_items(folder: Path, jobid: str) -> list[dict[str, object]]:
+    text = (folder / "items" / "focused" / "focused" / f"{jobid}.jl").read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.splitlines()]
 
 
 def test_the_egg_is_taken_and_its_spider_listed(scrapyd: Scrapyd, egg: Path):
@@ -73,3 +80,49 @@ def test_a_cancelled_job_ends_in_order_and_goes_on_under_its_id(scrapyd: Scrapyd
     everything = Counter(site.fetched(since=seen))
     assert everything == Counter(web.pages.keys())
     assert Counter(item["url"] for item in items(scrapyd, "twice")) == everything
+
+
+@pytest.mark.parametrize(
+    ("jobid", "arguments", "reason"),
+    [
+        ("no-topic", {"topic": "nosuch.toml"}, "nosuch.toml"),
+        ("bad-limit", {"topic": "chess", "pages": "many"}, "'many' is not a whole number above 0"),
+        ("dead-seed", {"topic": "chess", "seeds": "http://nowhere.example/"}, "no seed could be reached"),
+    ],
+)
+def test_why_a_job_failed_stands_in_its_log(scrapyd: Scrapyd, jobid: str, arguments: dict[str, str], reason: str):
+    scrapyd.schedule(jobid, **arguments)
+    log = scrapyd.text(scrapyd.finish(jobid)["log_url"])
+    assert reason in log
+    assert " ERROR: " in log
+    assert "Traceback" not in log
+
+
+def test_jobs_end_with_the_service_and_go_on_when_it_is_back(
+    tmp_path: Path, site: SiteServer, web: GeneratedWeb, egg: Path
+):
+    """``systemctl stop`` sends one SIGTERM to scrapyd and to its crawls. The eggs, and what waits, stay."""
+    seen = len(site.visits)
+    settings = {"CONCURRENT_REQUESTS": 4, "ROBOTSTXT_OBEY": False}
+    conf = documented_conf().replace("max_proc = 2", "max_proc = 1")
+    with Scrapyd(tmp_path, site.url, conf=conf) as first_life:
+        first_life.deploy(egg)
+        first_life.schedule("long", topic=WORDS, seeds=first(web), settings=settings)
+        first_life.schedule("waits", topic=WORDS, seeds=first(web), pages="5", settings=settings)
+        first_life.schedule("dropped", topic=WORDS, seeds=first(web), settings=settings)
+        first_life.wait(lambda: len(site.visits) > seen + 30, "nothing is fetched")
+        assert first_life.jobs("pending", "waits")
+        assert first_life.cancel("dropped")["prevstate"] == "pending"
+    log = (tmp_path / "logs" / "focused" / "focused" / "long.log").read_text(encoding="utf-8")
+    assert "it was interrupted; the same command goes on with it" in log
+    assert Counter(site.fetched(since=seen)) == Counter(item["url"] for item in read_items(tmp_path, "long"))
+
+    with Scrapyd(tmp_path, site.url, conf=conf) as second_life:
+        second_life.finish("waits")
+        marker = len(site.visits)
+        second_life.schedule("long", topic=WORDS, seeds=first(web), settings=settings)
+        log = second_life.text(second_life.finish("long")["log_url"])
+        assert not second_life.jobs("finished", "dropped")
+    assert "The crawl ended: no link is left to follow" in log
+    assert Counter(item["url"] for item in read_items(tmp_path, "long")) == Counter(web.pages.keys())
+    assert 0 < len(site.fetched(since=marker)) < len(web.pages)
