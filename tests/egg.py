@@ -10,12 +10,17 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 
 
-def build_egg(folder: Path) -> Path:
-    """Build the egg from a copy of the project in an empty folder, so that nothing is left in the project."""
+def copy_project(folder: Path) -> None:
+    """What an egg is built from, and the tests, which must not come into it."""
     for name in ("setup.py", "requirements.txt", "MANIFEST.in", "LICENSE", "README.md", "scrapy.cfg"):
         shutil.copy(ROOT / name, folder)
     for part in ("focused", "tests"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def build_egg(folder: Path) -> Path:
+    """Build the egg in an empty folder, so that nothing is left in the project."""
+    copy_project(folder)
     command = [sys.executable, "setup.py", "-q", "bdist_egg", "-d", "eggs"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     (made,) = (folder / "eggs").glob("*.egg")

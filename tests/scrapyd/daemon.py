@@ -59,14 +59,9 @@ class Scrapyd:
             (folder / "scrapyd.conf").write_text(own, encoding="utf-8")
 
     def __enter__(self) -> Self:
-        kept = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
-        # The project must come from the egg, as on a machine that has nothing else of it.
-        kept = {name: value for name, value in kept.items() if name not in {"PYTHONPATH", "SCRAPY_SETTINGS_MODULE"}}
-        ways = {"http_proxy": self._proxy, "https_proxy": self._proxy}
-        own = {**ways, "SCRAPYD_HTTP_PORT": str(self.port), "FOCUSED_MODELS": self.path("models")}
         with (self.folder / "scrapyd.log").open("ab") as log:
             self.process = subprocess.Popen(
-                self._command, cwd=self.folder, env=kept | own, stdout=log, stderr=log, start_new_session=True
+                self._command, cwd=self.folder, env=self._environment(), stdout=log, stderr=log, start_new_session=True
             )
         self.wait(self._answers, "scrapyd does not answer")
         return self
@@ -78,6 +73,15 @@ class Scrapyd:
 
     def path(self, *parts: str) -> str:
         return str(self.folder.joinpath(*parts))
+
+    def run(self, *command: str) -> None:
+        """One of the project's commands, out of the deployed egg."""
+        arguments = [sys.executable, "-m", "scrapyd.runner", *command]
+        environment = {**self._environment(), "SCRAPY_PROJECT": "focused"}
+        run = subprocess.run(
+            arguments, cwd=self.folder, env=environment, check=False, capture_output=True, text=True, timeout=120
+        )
+        assert run.returncode == 0, run.stderr
 
     def log(self) -> str:
         """What scrapyd itself has written."""
@@ -143,6 +147,15 @@ class Scrapyd:
         """Wait until a job has finished so many times, and give what is listed of it."""
         listed = self.wait(lambda: (found := self.jobs("finished", jobid))[times - 1 :] and found, f"{jobid} runs on")
         return dict(listed[0])
+
+    def _environment(self) -> dict[str, str]:
+        """Ours, without a way around the proxy. The project must come from the egg, as on a machine without it."""
+        not_ours = {"PYTHONPATH", "SCRAPY_SETTINGS_MODULE"}
+        kept = {
+            name: value for name, value in os.environ.items() if name not in not_ours and "_proxy" not in name.lower()
+        }
+        ways = {"http_proxy": self._proxy, "https_proxy": self._proxy}
+        return {**kept, **ways, "SCRAPYD_HTTP_PORT": str(self.port), "FOCUSED_MODELS": self.path("models")}
 
     def _call(self, url: str, data: bytes | None = None, headers: dict[str, str] | None = None) -> dict[str, Any]:
         with _DIRECT.open(Request(url, data, headers or {}), timeout=60) as answer:

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from zipfile import ZipFile
 
-from focused.running.process import crawl_environment
-from focused.testing.site import SiteServer
 from tests.scrapyd.daemon import Scrapyd
 
 TAUGHT_FIRST = "has no trained critic yet: it is taught first"
@@ -26,13 +22,10 @@ def crawl(scrapyd: Scrapyd, jobid: str, topic: str, models: Path) -> str:
     return scrapyd.text(scrapyd.finish(jobid)["log_url"])
 
 
-def test_a_critic_taught_on_the_machine_serves_all_its_jobs(
-    scrapyd: Scrapyd, site: SiteServer, topic: str, tmp_path: Path
-):
+def test_a_critic_taught_on_the_machine_serves_all_its_jobs(scrapyd: Scrapyd, topic: str, tmp_path: Path):
     models = tmp_path / "models"
     options = ("-s", f"FOCUSED_MODELS={models}", "-s", "DOWNLOAD_DELAY=0", "-s", "AUTOTHROTTLE_ENABLED=0")
-    command = [sys.executable, "-m", "scrapy", "teach", topic, *options]
-    subprocess.run(command, cwd=tmp_path, env=crawl_environment(site.url), check=True, capture_output=True)
+    scrapyd.run("teach", topic, *options)
     [taught] = cards(models)
     log = crawl(scrapyd, "taught", topic, models)
     assert "The crawl ended: 15 pages fetched" in log

@@ -56,7 +56,7 @@ def test_a_shipped_topic_with_arguments_and_settings(scrapyd: Scrapyd, site: Sit
 
 def test_a_cancelled_job_ends_in_order_and_goes_on_under_its_id(scrapyd: Scrapyd, site: SiteServer, web: GeneratedWeb):
     seen = len(site.visits)
-    slow = {"CONCURRENT_REQUESTS": 4, "ROBOTSTXT_OBEY": False}
+    slow = {"CONCURRENT_REQUESTS": 4, "ROBOTSTXT_OBEY": False, "DOWNLOAD_DELAY": 0.8}
 
     def start() -> None:
         scrapyd.schedule("twice", topic=WORDS, seeds=first(web), settings=slow)
@@ -65,8 +65,11 @@ def test_a_cancelled_job_ends_in_order_and_goes_on_under_its_id(scrapyd: Scrapyd
     scrapyd.wait(lambda: len(site.visits) > seen + 30, "nothing is fetched")
     [running] = scrapyd.jobs("running", "twice")
     assert running["pid"]
+    # The same id once more, while it runs: the second is refused and leaves the first alone.
+    start()
+    assert "is in use by another crawl" in scrapyd.text(scrapyd.finish("twice")["log_url"])
     assert scrapyd.cancel("twice")["prevstate"] == "running"
-    log = scrapyd.text(scrapyd.finish("twice")["log_url"])
+    log = scrapyd.text(scrapyd.finish("twice", times=2)["log_url"])
     assert "it was interrupted; the same command goes on with it" in log
     before = site.fetched(since=seen)
     # Requests that came in when it was told to end are answered, and their items are written.
@@ -74,12 +77,17 @@ def test_a_cancelled_job_ends_in_order_and_goes_on_under_its_id(scrapyd: Scrapyd
     assert 30 < len(before) < len(web.pages)
 
     start()
-    log = scrapyd.text(scrapyd.finish("twice", times=2)["log_url"])
+    log = scrapyd.text(scrapyd.finish("twice", times=3)["log_url"])
     assert "The crawl ended: no link is left to follow" in log
     assert "Traceback" not in log
     everything = Counter(site.fetched(since=seen))
     assert everything == Counter(web.pages.keys())
     assert Counter(item["url"] for item in items(scrapyd, "twice")) == everything
+
+    # Log and items may be deleted by scrapyd: the job has them all.
+    scrapyd.run("export", scrapyd.path("jobs", "focused", "focused", "twice"), "-o", scrapyd.path("all.jsonl"))
+    exported = (scrapyd.folder / "all.jsonl").read_text(encoding="utf-8").splitlines()
+    assert Counter(json.loads(line)["url"] for line in exported) == everything
 
 
 @pytest.mark.parametrize(
