@@ -35,7 +35,7 @@ scrapyd: $(DEV) ## scrapyd on http://localhost:6800, in jobs/scrapyd; then .venv
 	@scripts/run-scrapyd $(PYTHON_IN_VENV) jobs/scrapyd
 
 clean: ## removes caches, build output and the demonstration's; keeps .venv, models/ and jobs/
-	@rm -rf build dist out *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	@rm -rf build dist out *.egg-info *.egg .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	@find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 # Installed anew only when a requirements file has changed; needs no network then.

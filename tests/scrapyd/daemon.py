@@ -53,7 +53,7 @@ class Scrapyd:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._proxy = proxy
-        self._command = command or [sys.executable, "-m", "scrapyd"]
+        self._command = command or [sys.executable, "-m", "scrapyd", "--pidfile="]
         if conf:
             own = re.sub(r"(?m)^poll_interval = .*", "poll_interval = 0.1", conf.replace(STATE, str(folder)))
             (folder / "scrapyd.conf").write_text(own, encoding="utf-8")

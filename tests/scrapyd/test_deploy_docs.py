@@ -49,6 +49,7 @@ class Reader:
 
     def __init__(self, scrapyd: Scrapyd, project: Path, seed: str) -> None:
         self.scrapyd, self.project, self.seed = scrapyd, project, seed
+        self.delay = 0.0
 
     def follow(self, command: list[str]) -> str:
         match command:
@@ -70,7 +71,7 @@ class Reader:
             form = dict(fields)
             return str(self.scrapyd.deploy(self.project / form["egg"].removeprefix("@"), form["version"]))
         if service == "schedule":
-            pace = ("DOWNLOAD_DELAY=0.02", "AUTOTHROTTLE_ENABLED=0")
+            pace = (f"DOWNLOAD_DELAY={self.delay}", "AUTOTHROTTLE_ENABLED=0")
             fields += [("seeds", self.seed), *(("setting", value) for value in pace)]
         return str(self.scrapyd.post(service, fields))
 
@@ -92,8 +93,9 @@ def test_the_commands_of_the_first_section(tmp_path: Path, site: SiteServer, web
         assert '"status": "ok"' in reader.follow(deploy)
         assert scrapyd.get("listprojects")["projects"] == ["focused"]
 
+        reader.delay = 3.0  # so that it is still at work when it is cancelled
         reader.follow(schedule)
-        scrapyd.wait(lambda: len(site.visits) > seen + 20, "nothing is fetched")
+        scrapyd.wait(lambda: len(site.visits) > seen + 12, "nothing is fetched")
         listed, log, items = (reader.follow(look) for look in looks)
         assert job in listed
         assert "'USER_AGENT': 'focused (+mailto:you@your.example)'" in log
@@ -101,6 +103,7 @@ def test_the_commands_of_the_first_section(tmp_path: Path, site: SiteServer, web
 
         assert "running" in reader.follow(cancel)
         assert "the same command goes on with it" in scrapyd.text(scrapyd.finish(job)["log_url"])
+        reader.delay = 0.0
         reader.follow(again)
         scrapyd.finish(job, times=2)
         assert '"relevance"' in reader.follow(looks[-1])
@@ -124,7 +127,7 @@ def test_the_service_finds_what_the_page_has_installed():
     assert service["WorkingDirectory"] == STATE == f"/var/lib/{service['StateDirectory']}"
     assert service["Environment"] == f"FOCUSED_MODELS={STATE}/models"
     venv, _, rest = service["ExecStart"].partition("/bin/")
-    assert rest == "python -m scrapyd"
+    assert rest == "python -m scrapyd --pidfile="
     assert f"python3 -m venv {venv}\n{venv}/bin/pip install -r requirements.txt " in DEPLOY_PAGE
     assert f"useradd --system --home-dir {STATE} {service['User']}\n" in DEPLOY_PAGE
 

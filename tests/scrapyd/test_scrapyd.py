@@ -13,6 +13,8 @@ from focused.testing.site import SiteServer
 from tests.scrapyd.daemon import Scrapyd, documented_conf
 
 WORDS = "star galaxy telescope"
+# Seconds between two pages of a host: a crawl that is to be stopped half way takes most of a minute.
+SLOW = 3
 
 
 def first(web: GeneratedWeb) -> str:
@@ -56,17 +58,17 @@ def test_a_shipped_topic_with_arguments_and_settings(scrapyd: Scrapyd, site: Sit
 
 def test_a_cancelled_job_ends_in_order_and_goes_on_under_its_id(scrapyd: Scrapyd, site: SiteServer, web: GeneratedWeb):
     seen = len(site.visits)
-    slow = {"CONCURRENT_REQUESTS": 4, "ROBOTSTXT_OBEY": False, "DOWNLOAD_DELAY": 0.8}
+    settings = {"CONCURRENT_REQUESTS": 4, "ROBOTSTXT_OBEY": False}
 
-    def start() -> None:
-        scrapyd.schedule("twice", topic=WORDS, seeds=first(web), settings=slow)
+    def start(delay: float) -> None:
+        scrapyd.schedule("twice", topic=WORDS, seeds=first(web), settings={**settings, "DOWNLOAD_DELAY": delay})
 
-    start()
-    scrapyd.wait(lambda: len(site.visits) > seen + 30, "nothing is fetched")
+    start(SLOW)
+    scrapyd.wait(lambda: len(site.visits) > seen + 12, "nothing is fetched")
     [running] = scrapyd.jobs("running", "twice")
     assert running["pid"]
     # The same id once more, while it runs: the second is refused and leaves the first alone.
-    start()
+    start(0)
     assert "is in use by another crawl" in scrapyd.text(scrapyd.finish("twice")["log_url"])
     assert scrapyd.cancel("twice")["prevstate"] == "running"
     log = scrapyd.text(scrapyd.finish("twice", times=2)["log_url"])
@@ -74,9 +76,9 @@ def test_a_cancelled_job_ends_in_order_and_goes_on_under_its_id(scrapyd: Scrapyd
     before = site.fetched(since=seen)
     # Requests that came in when it was told to end are answered, and their items are written.
     assert Counter(before) == Counter(item["url"] for item in items(scrapyd, "twice"))
-    assert 30 < len(before) < len(web.pages)
+    assert 12 < len(before) < len(web.pages)
 
-    start()
+    start(0)
     log = scrapyd.text(scrapyd.finish("twice", times=3)["log_url"])
     assert "The crawl ended: no link is left to follow" in log
     assert "Traceback" not in log
@@ -115,10 +117,10 @@ def test_jobs_end_with_the_service_and_go_on_when_it_is_back(
     conf = documented_conf().replace("max_proc = 2", "max_proc = 1")
     with Scrapyd(tmp_path, site.url, conf=conf) as first_life:
         first_life.deploy(egg)
-        first_life.schedule("long", topic=WORDS, seeds=first(web), settings=settings)
+        first_life.schedule("long", topic=WORDS, seeds=first(web), settings={**settings, "DOWNLOAD_DELAY": SLOW})
         first_life.schedule("waits", topic=WORDS, seeds=first(web), pages="5", settings=settings)
         first_life.schedule("dropped", topic=WORDS, seeds=first(web), settings=settings)
-        first_life.wait(lambda: len(site.visits) > seen + 30, "nothing is fetched")
+        first_life.wait(lambda: len(site.visits) > seen + 12, "nothing is fetched")
         assert first_life.jobs("pending", "waits")
         assert first_life.cancel("dropped")["prevstate"] == "pending"
     log = (tmp_path / "logs" / "focused" / "focused" / "long.log").read_text(encoding="utf-8")
