@@ -9,7 +9,7 @@ INSTALL := $(PYTHON_IN_VENV) -m pip install --quiet --disable-pip-version-check 
 TEST_PROCESSES ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench clean
+.PHONY: help demo test lint types bench scrapyd clean
 
 help: ## this list
 	@echo 'make …'
@@ -31,8 +31,11 @@ types: $(DEV) ## mypy, strict
 bench: $(RUNTIME) ## the benchmarks there are, and how to run each
 	@$(PYTHON_IN_VENV) scripts/list_benchmarks.py
 
+scrapyd: $(DEV) ## scrapyd on http://localhost:6800, in jobs/scrapyd; then .venv/bin/scrapyd-deploy (docs/deploy.md)
+	@scripts/run-scrapyd $(PYTHON_IN_VENV) jobs/scrapyd
+
 clean: ## removes caches, build output and the demonstration's; keeps .venv, models/ and jobs/
-	@rm -rf build dist out *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache
+	@rm -rf build dist out *.egg-info *.egg .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	@find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 
 # Installed anew only when a requirements file has changed; needs no network then.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,8 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
+
+logger = logging.getLogger(__name__)
 
 _BAD_USE, _FAILED = 2, 1
 # A crawl that ends for one of these reasons has not done what it was asked for.
@@ -66,6 +69,9 @@ class Command(ScrapyCrawl):
 
     def _end(self, code: int, words: str) -> None:
         self.exitcode = code
+        if self.settings and self.settings["LOG_FILE"]:
+            # Who reads the log alone, as on scrapyd, must find the reason there.
+            logger.error("%s", words)
         print(words, file=sys.stderr)
 
 

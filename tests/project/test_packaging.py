@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,20 +10,12 @@ from zipfile import ZipFile
 
 import pytest
 
-ROOT = Path(__file__).parent.parent.parent
+from tests.egg import ROOT, build_egg
 
 
 @pytest.fixture(scope="module")
 def egg(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    project = tmp_path_factory.mktemp("project")
-    for name in ("setup.py", "requirements.txt", "MANIFEST.in", "LICENSE", "README.md", "scrapy.cfg"):
-        shutil.copy(ROOT / name, project)
-    for folder in ("focused", "tests"):
-        shutil.copytree(ROOT / folder, project / folder, ignore=shutil.ignore_patterns("__pycache__"))
-    command = [sys.executable, "setup.py", "-q", "bdist_egg", "-d", "eggs"]
-    subprocess.run(command, cwd=project, check=True, capture_output=True)
-    (made,) = (project / "eggs").glob("*.egg")
-    return made
+    return build_egg(tmp_path_factory.mktemp("project"))
 
 
 def names(egg: Path) -> list[str]:
