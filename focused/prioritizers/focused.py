@@ -174,7 +174,8 @@ class Focused(Prioritizer):
         """Take back what `state` gave, if it was made with the same options."""
         saved = json.loads(str(state["made_for"])) if "made_for" in state else {}
         if saved.get("prioritizer") != self.name:
-            raise ValueError(f"it was not saved by {self.name!r}: name the prioritizer that saved it")
+            other = "'apprentice'" if "learner" in saved else "another"
+            raise ValueError(f"it was saved by {other}, not by {self.name!r}: name the prioritizer that saved it")
         for name, value in {"format": _FORMAT, **self._made_for}.items():
             if saved.get(name) != value:
                 raise ValueError(

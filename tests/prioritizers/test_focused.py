@@ -447,9 +447,13 @@ def test_what_does_not_change_the_meaning_of_weights_may_be_another():
     Focused(combine="max", seed=7, novelty=0.1, critic=OneWordCritic()).restore(saved())
 
 
-@pytest.mark.parametrize("state", [Apprentice().state(), {"weights": np.zeros(3)}, {}], ids=["apprentice", "alien", ""])
-def test_what_another_prioritizer_saved_is_refused(state):
-    with pytest.raises(ValueError, match="not saved by 'focused': name the prioritizer that saved it"):
+@pytest.mark.parametrize(
+    ("state", "by"),
+    [(Apprentice().state(), "'apprentice'"), ({"weights": np.zeros(3)}, "another"), ({}, "another")],
+    ids=["apprentice", "alien", "nothing"],
+)
+def test_what_another_prioritizer_saved_is_refused(state, by):
+    with pytest.raises(ValueError, match=f"saved by {by}, not by 'focused': name the prioritizer that saved it"):
         Focused().restore(state)
 
 
@@ -463,7 +467,7 @@ def test_what_another_format_saved_is_refused():
 def test_what_is_refused_changes_nothing():
     prioritizer = taught(Focused(), ("<p>penguin</p><a href=/x>Item</a>", 0.9))
     before = scores(prioritizer, "<p>penguin</p><a href=/x>Item</a>")
-    with pytest.raises(ValueError, match="not saved by"):
+    with pytest.raises(ValueError, match="saved by 'apprentice', not by"):
         prioritizer.restore(Apprentice().state())
     assert scores(prioritizer, "<p>penguin</p><a href=/x>Item</a>") == before
 
