@@ -48,7 +48,7 @@ from focused.prioritizers.learner import Learner
 from focused.prioritizers.logistic import LogisticLearner
 from focused.prioritizers.naive_bayes import NaiveBayesLearner
 from focused.prioritizers.opinions import opinions
-from focused.prioritizers.options import check_choice, check_number, check_switch
+from focused.prioritizers.options import check_choice, check_made_alike, check_number, check_switch
 from focused.prioritizers.rows import logit
 
 LEARNERS = ("logistic", "naive-bayes")
@@ -166,10 +166,5 @@ class Apprentice(Prioritizer):
         saved = json.loads(str(state["made_for"])) if "made_for" in state else {}
         if "learner" not in saved:
             raise ValueError(f"it was not saved by {self.name!r}: name the prioritizer that saved it")
-        for name, value in {"format": _FORMAT, **self._made_for}.items():
-            if saved.get(name) != value:
-                raise ValueError(
-                    f"it was made with {name}={saved.get(name)!r}, not {value!r}: "
-                    f"set {name} in [prioritizer] to that, or begin without it"
-                )
+        check_made_alike(saved, {"format": _FORMAT, **self._made_for})
         self.learner.restore(state)

@@ -48,7 +48,7 @@ from focused.prioritizers.context import append_to_rows
 from focused.prioritizers.kalman import KalmanLearner, Spreads
 from focused.prioritizers.novelty import Visits
 from focused.prioritizers.opinions import opinions
-from focused.prioritizers.options import check_number, check_switch
+from focused.prioritizers.options import check_made_alike, check_number, check_switch
 from focused.prioritizers.places import PLACES, directories, has_no_text, places
 
 _PRIOR = {
@@ -176,11 +176,6 @@ class Focused(Prioritizer):
         if saved.get("prioritizer") != self.name:
             other = "'apprentice'" if "learner" in saved else "another"
             raise ValueError(f"it was saved by {other}, not by {self.name!r}: name the prioritizer that saved it")
-        for name, value in {"format": _FORMAT, **self._made_for}.items():
-            if saved.get(name) != value:
-                raise ValueError(
-                    f"it was made with {name}={saved.get(name)!r}, not {value!r}: "
-                    f"set {name} in [prioritizer] to that, or begin without it"
-                )
+        check_made_alike(saved, {"format": _FORMAT, **self._made_for})
         self.learner.restore(state)
         self.visits = Visits(state["visits"])

@@ -28,6 +28,16 @@ def build(kind: type[Prioritizer], options: Mapping[str, Any], *, critic: Critic
         raise ValueError(f"options of {kind.name}: {error}") from error
 
 
+def check_made_alike(saved: Mapping[str, Any], now: Mapping[str, Any]) -> None:
+    """ValueError if what was learned was learned with other options."""
+    for name, value in now.items():
+        if saved.get(name) != value:
+            raise ValueError(
+                f"it was made with {name}={saved.get(name)!r}, not {value!r}: "
+                f"set {name} in [prioritizer] to that, or begin without it"
+            )
+
+
 def check_number(name: str, value: Any, least: float, most: float, *, whole: bool = False) -> None:
     """ValueError unless a number (not a truth value) between two bounds."""
     kinds = int if whole else (int, float)
