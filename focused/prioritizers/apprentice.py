@@ -165,6 +165,7 @@ class Apprentice(Prioritizer):
         """Take back what `state` gave, if it was made with the same options."""
         saved = json.loads(str(state["made_for"])) if "made_for" in state else {}
         if "learner" not in saved:
-            raise ValueError(f"it was not saved by {self.name!r}: name the prioritizer that saved it")
+            other = repr(saved.get("prioritizer")) if saved else "another"
+            raise ValueError(f"it was saved by {other}, not by {self.name!r}: name the prioritizer that saved it")
         check_made_alike(saved, {"format": _FORMAT, **self._made_for})
         self.learner.restore(state)

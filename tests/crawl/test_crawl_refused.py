@@ -117,7 +117,7 @@ def test_a_file_that_holds_nothing_learned(tmp_path: Path):
 def test_what_another_prioritizer_has_learned(tmp_path: Path, saved_by: type[Prioritizer], asked: str):
     (tmp_path / "saved.npz").write_bytes(save_arrays(saved_by().state()))
     result = refused(tmp_path, {**CHESS, "prioritizer": asked, "apprentice": tmp_path / "saved.npz"})
-    assert f"not saved by {asked!r}: name the prioritizer that saved it" in result.last_line
+    assert f"saved by {saved_by.name!r}, not by {asked!r}: name the prioritizer that saved it" in result.last_line
 
 
 def test_what_the_same_prioritizer_has_learned_with_other_options(tmp_path: Path):

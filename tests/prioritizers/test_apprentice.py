@@ -246,9 +246,11 @@ def test_a_saved_apprentice_made_with_other_options_is_refused(options):
         Apprentice(**options).restore(state)
 
 
-@pytest.mark.parametrize("state", [Focused().state(), {"weights": np.zeros(3)}, {}], ids=["focused", "alien", "empty"])
-def test_what_another_prioritizer_saved_is_refused(state):
-    with pytest.raises(ValueError, match="not saved by 'apprentice': name the prioritizer that saved it"):
+@pytest.mark.parametrize(
+    ("state", "other"), [(Focused().state(), "'focused'"), ({"weights": np.zeros(3)}, "another"), ({}, "another")]
+)
+def test_what_another_prioritizer_saved_is_refused(state, other):
+    with pytest.raises(ValueError, match=f"saved by {other}, not by 'apprentice': name the prioritizer that saved it"):
         Apprentice().restore(state)
 
 
