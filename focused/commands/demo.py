@@ -68,8 +68,10 @@ def _serve(web: GeneratedWeb, port: int) -> None:
     from focused.testing.site import SiteServer
 
     with SiteServer(web.pages, port=port) as site:
-        print(f"http_proxy={site.url} serves {len(web.pages)} addresses, such as {next(iter(web.classes))}", flush=True)
+        first = next(iter(web.classes))
         try:
+            # Whoever reads this line may end us before print is through.
+            print(f"http_proxy={site.url} serves {len(web.pages)} addresses, such as {first}", flush=True)
             Event().wait()
         except KeyboardInterrupt:
             print(f"{len(site.visits)} requests answered")
