@@ -37,7 +37,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import logit
 
 from focused.critics.base import Critic, Verdict
 from focused.pages.evidence import MAX_OFFSET, Evidence, window
@@ -62,6 +61,8 @@ _WORDS, _ADDRESS = 2.0, 1.4
 # As in `PLACES`. The directory is not weighed, only counted: what is learned of it is told better by the address.
 _ELEMENTS, _SIBLINGS, _DIRECTORY = (0.8, 0.8, 0.8), (1.4, 2.0), (0.0,)
 _READ_WITHIN = 3
+# With 1, all that is new would be as good as certain, whatever else is known of it.
+_MOST_NOVELTY = 0.9
 _HIT = 0.5
 _FORMAT = 1
 
@@ -105,7 +106,7 @@ class Focused(Prioritizer):
         super().__init__(critic=critic, combine=combine, seed=seed)
         check_number("d_max", d_max, 0, MAX_OFFSET, whole=True)
         check_number("bits", bits, 8, 24, whole=True)
-        check_number("novelty", novelty, 0, 1)
+        check_number("novelty", novelty, 0, _MOST_NOVELTY)
         check_number("spread", spread, 0, 100)
         parts = {"words": words, "address": address, "elements": elements, "siblings": siblings}
         switches = {**parts, "offsets": offsets, "reads": reads, "source": source, "graded": graded}
@@ -157,9 +158,13 @@ class Focused(Prioritizer):
     def explain(self, evidence: Evidence) -> list[Contribution]:
         """The features of one link, those that stand in it several times taken together."""
         parts = together(self.learner.explain(evidence))
-        known = sum(part.weight for part in parts)
-        parts.append(Contribution("novelty", float(logit(np.float64(self.score(evidence)[0]))) - known))
+        parts.append(Contribution("novelty", self._from_novelty(evidence, sum(part.weight for part in parts))))
         return sorted((part for part in parts if part.weight), key=lambda part: -abs(part.weight))
+
+    def _from_novelty(self, evidence: Evidence, odds: float) -> float:
+        """What it adds to the log-odds of one link. Told from these: a score near 1 has no digits left for it."""
+        share = self.novelty * float(self.visits.novelty(directories(evidence))[0])
+        return float(np.logaddexp(0, np.log(share) - odds) - np.log1p(-share)) if share else 0.0
 
     def weights_of(self, ids: NDArray[np.uint32]) -> NDArray[np.float32]:
         """What was learned of each word."""
