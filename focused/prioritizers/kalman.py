@@ -117,8 +117,9 @@ class KalmanLearner:
         return new
 
     def _rows(self, evidence: Evidence) -> csr_array:
+        # Taking duplicates together rewrites where rows start.
         rows = csr_array(
-            (self.spreads.values(evidence), fold(evidence.ids, self.bits), evidence.starts),
+            (self.spreads.values(evidence), fold(evidence.ids, self.bits), evidence.starts.copy()),
             shape=(len(evidence), 2**self.bits),
         )
         rows.sum_duplicates()
@@ -160,7 +161,7 @@ class KalmanLearner:
 
     def state(self) -> State:
         """All that was learned."""
-        touched = np.flatnonzero(self.doubt != 1)
+        touched = np.flatnonzero((self.doubt != 1) | (self.weights != 0))
         hashed = {"weights": self.weights[touched], "doubt": self.doubt[touched]}
         dense = {"means": self.means, "covariance": self.covariance, "seen": np.array(self.seen)}
         return {"touched": touched.astype(np.uint32), **hashed, **dense}

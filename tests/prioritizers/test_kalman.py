@@ -301,3 +301,21 @@ def test_state_brings_everything_back_and_learning_goes_on_the_same():
 def test_only_what_was_touched_is_saved():
     state = learner().learn(lessons(ROWS[0])).state()
     assert sorted(state["touched"].tolist()) == sorted({*ROWS[0].words, *ROWS[0].address, *ROWS[0].places})
+
+
+def test_learning_leaves_the_lessons_as_they_were():
+    some = lessons(Row((1, 1, 1)), Row((2, 2)), labels=[0.9, 0.1])
+    before = some.evidence.to_bytes()
+    learner().learn(some)
+    assert some.evidence.to_bytes() == before
+
+
+def test_what_moved_without_becoming_surer_is_saved_too():
+    """So little that one rounds it off: a variance close to 1 has fewer digits left than a weight close to 0."""
+    timid = Spreads(words=1e-4, address=1e-4, places=(1e-4,) * len(PLACES))
+    learned = KalmanLearner(PRIOR, timid, bits=BITS).learn(lessons(ROWS[0]))
+    back = KalmanLearner(PRIOR, timid, bits=BITS)
+    back.restore(learned.state())
+    assert learned.weights.any()
+    assert (learned.doubt == 1).all()
+    assert (back.weights == learned.weights).all()
