@@ -64,7 +64,7 @@ _READ_WITHIN = 3
 # With 1, all that is new would be as good as certain, whatever else is known of it.
 _MOST_NOVELTY = 0.9
 _HIT = 0.5
-_FORMAT = 1
+_FORMAT = 2
 
 
 class Focused(Prioritizer):
@@ -173,7 +173,7 @@ class Focused(Prioritizer):
     def state(self) -> State:
         """What was learned, and the options it is bound to."""
         made_for = np.array(json.dumps({"format": _FORMAT, **self._made_for}))
-        return {"made_for": made_for, "visits": self.visits.pages, **self.learner.state()}
+        return {"made_for": made_for, **self.visits.state(), **self.learner.state()}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Take back what `state` gave, if it was made with the same options."""
@@ -182,5 +182,6 @@ class Focused(Prioritizer):
             other = "'apprentice'" if "learner" in saved else "another"
             raise ValueError(f"it was saved by {other}, not by {self.name!r}: name the prioritizer that saved it")
         check_made_alike(saved, {"format": _FORMAT, **self._made_for})
+        visits = Visits.of(state)
         self.learner.restore(state)
-        self.visits = Visits(state["visits"])
+        self.visits = visits

@@ -484,4 +484,12 @@ def test_what_is_refused_changes_nothing():
 
 
 def test_the_state_is_small():
-    assert sum(array.nbytes for array in train(Focused(), word_tells, lessons=100).state().values()) < 500_000
+    assert sum(array.nbytes for array in train(Focused(), word_tells, lessons=100).state().values()) < 50_000
+
+
+def test_a_state_without_visits_is_refused_and_changes_nothing():
+    prioritizer, state = Focused(), saved()
+    del state["visits"]
+    with pytest.raises(KeyError, match="visits"):
+        prioritizer.restore(state)
+    assert prioritizer.learner.seen == 0
