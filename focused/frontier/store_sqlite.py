@@ -31,14 +31,12 @@ from focused.frontier.table import LinkTable
 from focused.pages.evidence import Evidence
 from focused.pages.page import url_to_key
 from focused.pages.tokens import LEXICON
-from focused.prioritizers.base import Lessons, Prioritizer
+from focused.prioritizers.base import LATE_WEIGHT, Lessons, Prioritizer
 
 _RETURN_RANK = SEED_RANK - 1
 # How many links with an outdated score may be put back before one is handed out.
 _MOST_PUT_BACK = 8
 _MOST_COUNTED = 65_000
-# A link that was found after its page says less: it was not followed, and most are links that many pages have.
-_WEIGHT_OF_LATE = 0.5
 # Looked up for every link: an enum's attributes are slow.
 _RESERVED, _WAITING = State.RESERVED.value, State.WAITING.value
 
@@ -478,7 +476,7 @@ class SqliteStore(FrontierStore):
     def _late_lessons(self, evidence: Evidence) -> Lessons:
         links, n = evidence.link.astype(np.int64), len(evidence)
         sources = np.nan_to_num(self._table.relevance[evidence.source]).astype(np.float32)
-        weight = np.full(n, _WEIGHT_OF_LATE, np.float32)
+        weight = np.full(n, LATE_WEIGHT, np.float32)
         return Lessons(evidence, self._table.relevance[links], sources, weight, np.ones(n, np.bool_))
 
     def _write_page(self, page: PageRecord) -> None:
