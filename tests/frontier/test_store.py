@@ -5,9 +5,8 @@ import sqlite3
 import numpy as np
 import pytest
 
-from focused.frontier.job_file import StoreBroken
 from focused.frontier.records import count_by, read_items, read_records
-from focused.frontier.store import SEED_RANK, JobRefused, NewLink, Outcome, PageRecord, State
+from focused.frontier.store import SEED_RANK, JobRefused, NewLink, Outcome, PageRecord, State, StoreBroken
 from focused.frontier.store_sqlite import SqliteStore
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Prioritizer
