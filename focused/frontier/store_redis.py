@@ -134,6 +134,8 @@ class RedisStore(FrontierStore):
         self._suspects: set[int] = set()
         self._returned: set[int] = set()
         self._records: dict[int, PageRecord] = {}
+        # Acknowledged, and not told to Redis yet.
+        self._acknowledged: list[PageRecord] = []
         self._led_here: dict[int, Lessons | None] = {}
         self._ended_at: dict[int, tuple[int, float]] = {}
         self._lessons: dict[int, list[Lessons]] = {}
@@ -182,7 +184,7 @@ class RedisStore(FrontierStore):
 
     @property
     def pages(self) -> int:
-        return self._count("pages") + len(self._records)
+        return self._count("pages") + len(self._own_pages())
 
     @property
     def last_page(self) -> int:
@@ -190,13 +192,11 @@ class RedisStore(FrontierStore):
 
     @property
     def found(self) -> int:
-        mine = sum(self._is_found(page) for page in self._records.values())
-        return self._count("found") + mine
+        return self._count("found") + sum(map(self._is_found, self._own_pages()))
 
     @property
     def relevance_sum(self) -> float:
-        mine = sum(page.relevance for page in self._records.values())
-        return float(self._standing.get(b"relevance", 0.0)) + mine
+        return float(self._standing.get(b"relevance", 0.0)) + sum(page.relevance for page in self._own_pages())
 
     @property
     def rows(self) -> int:
@@ -470,6 +470,7 @@ class RedisStore(FrontierStore):
             return Outcome.OTHER
         if page is not None:
             outcome = page.outcome
+            self._acknowledged.append(page)
         elif target:
             outcome = Outcome.REDIRECT
         told = self._to_told(page) if page is not None else False
@@ -530,8 +531,13 @@ class RedisStore(FrontierStore):
         """Carry out what is pending and some more; the answers to the latter."""
         answers = self._server.call([*self._pending, *operations])
         self._pending.clear()
+        self._acknowledged.clear()
         self._standing = answers.pop()
         return answers[len(answers) - len(operations) :]
+
+    def _own_pages(self) -> list[PageRecord]:
+        """Pages that Redis does not count yet."""
+        return [*self._records.values(), *self._acknowledged]
 
     def _count(self, what: str) -> int:
         return int(self._standing.get(what.encode(), 0))

@@ -36,7 +36,11 @@ class RedisServer:
     def client(self, timeout: float = 5.0) -> Redis:
         """A client with connections of its own, which does not try again by itself."""
         return Redis(
-            host="127.0.0.1", port=self.port, socket_timeout=timeout, socket_connect_timeout=timeout, retry=Retry(NoBackoff(), 0)
+            host="127.0.0.1",
+            port=self.port,
+            socket_timeout=timeout,
+            socket_connect_timeout=timeout,
+            retry=Retry(NoBackoff(), 0),
         )
 
     def start(self) -> None:
