@@ -30,6 +30,21 @@ def redis_for_all(tmp_path_factory: pytest.TempPathFactory):
         yield server
 
 
+@pytest.fixture(scope="session")
+def redis_cluster_for_all(tmp_path_factory: pytest.TempPathFactory):
+    """A Redis Cluster of one node: it refuses a script that touches keys of several slots."""
+    with RedisServer(tmp_path_factory.mktemp("cluster"), cluster=True) as server:
+        yield server
+
+
+@pytest.fixture
+def redis_cluster(redis_cluster_for_all: RedisServer) -> RedisServer:
+    """That cluster, empty."""
+    with redis_cluster_for_all.client() as client:
+        client.flushall()
+    return redis_cluster_for_all
+
+
 @pytest.fixture
 def redis(redis_for_all: RedisServer) -> RedisServer:
     """That server, empty."""

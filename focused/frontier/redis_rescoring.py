@@ -76,17 +76,22 @@ class Rescoring:
 
     def _rescore(self, numbers: Sequence[int]) -> None:
         hosts = [self._read_host(host, found) for host, found in zip(numbers, self._snapshots(numbers), strict=True)]
-        links = np.concatenate([host.links for host in hosts])
-        waits, ranks = self._score(links)
-        end = np.cumsum([len(host.links) for host in hosts])
-        written = []
-        for host, low, high in zip(hosts, [0, *end[:-1]], end, strict=True):
-            chosen = np.flatnonzero(waits[low:high]) + low
-            order = chosen[np.lexsort((links[chosen], -ranks[chosen]))]
+        waits, ranks = self._score(np.concatenate([host.links for host in hosts]))
+        self._write(list(self._in_order(hosts, waits, ranks)))
+
+    def _in_order(
+        self, hosts: Sequence[_Host], waits: NDArray[np.bool_], ranks: NDArray[np.float32]
+    ) -> Iterator[tuple[_Host, NDArray[Any]]]:
+        """Each host's new run: its links that still wait, the best first."""
+        end = 0
+        for host in hosts:
+            begin, end = end, end + len(host.links)
+            chosen = np.flatnonzero(waits[begin:end])
+            own = ranks[begin:end]
+            order = chosen[np.lexsort((host.links[chosen], -own[chosen]))]
             run = np.zeros(len(order), _RUN)
-            run["rank"], run["link"] = ranks[order], links[order]
-            written.append((host, run))
-        self._write(written)
+            run["rank"], run["link"] = own[order], host.links[order]
+            yield host, run
 
     def _snapshots(self, hosts: Sequence[int]) -> list[Any]:
         return self._call([operation("snapshot", host) for host in hosts])[:-1]

@@ -16,8 +16,16 @@ from typing import Any
 
 import msgpack
 from redis import Redis
+from redis.exceptions import (
+    ClusterDownError,
+    MasterDownError,
+    NoScriptError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    ResponseError,
+    TryAgainError,
+)
 from redis.exceptions import ConnectionError as NoConnection
-from redis.exceptions import NoScriptError, ResponseError
 from redis.exceptions import TimeoutError as NoAnswer
 
 from focused.frontier.store import StoreBroken
@@ -27,8 +35,9 @@ logger = logging.getLogger(__name__)
 _SCRIPTS = sorted((files("focused.frontier") / "lua").iterdir(), key=lambda file: file.name)
 SCRIPT = "\n".join(file.read_text("utf-8") for file in _SCRIPTS if file.name.endswith(".lua")).encode()
 _SHA = sha1(SCRIPT, usedforsecurity=False).hexdigest()
-# What a server says that is starting, full, or cut off from the others: it may pass.
-_PASSING = ("LOADING", "BUSY", "OOM", "MISCONF", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "NOREPLICAS", "TRYAGAIN")
+# What a server says that is starting, full, or cut off from the others: it may pass. Some come as errors of their own.
+_PASSING = ("BUSY", "MISCONF", "NOREPLICAS")
+_PASSING_ERRORS = (OutOfMemoryError, ReadOnlyError, ClusterDownError, MasterDownError, TryAgainError)
 _FIRST_PAUSE, _LONGEST_PAUSE, _LOOK_EVERY = 0.05, 1.0, 0.2
 
 
@@ -66,7 +75,7 @@ class Server:
             try:
                 found = what()
             except (NoConnection, NoAnswer, OSError, ResponseError) as error:
-                if isinstance(error, ResponseError) and not str(error).startswith(_PASSING):
+                if isinstance(error, ResponseError) and not _may_pass(error):
                     raise
                 self._check_patience(began, error)
                 if not told:
@@ -99,6 +108,10 @@ class Server:
         until = monotonic() + seconds
         while (left := until - monotonic()) > 0 and not self._is_ending():
             sleep(min(left, _LOOK_EVERY))
+
+
+def _may_pass(error: ResponseError) -> bool:
+    return isinstance(error, _PASSING_ERRORS) or str(error).startswith(_PASSING)
 
 
 def operation(name: str, *arguments: Any) -> bytes:

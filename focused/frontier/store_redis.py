@@ -121,7 +121,8 @@ class RedisStore(FrontierStore):
         self._random = Random()
         self._packing = Packing(prioritizer.id_bits)
         self._prioritizer = prioritizer
-        self._stamp, self._loaded_stamp = self._random.getrandbits(32), 0
+        # Of the snapshot that scores: the same for all workers that have the same one.
+        self._stamp, self._loaded_stamp = 0, 0
         self._pending: list[bytes] = []
         self._standing: dict[bytes, Any] = {}
         self._hosts: Bounded[int, str] = Bounded(_MOST_REMEMBERED)
@@ -586,7 +587,7 @@ class RedisStore(FrontierStore):
             tokens.discard(token)
 
     def _evidence(self, link: int) -> tuple[Evidence, list[float]] | None:
-        return self._decode(link, self._call(operation("evidence", link))[0])
+        return self._decode(link, self._call(operation("evidence", int(link)))[0])
 
     def _decode(self, link: int, found: Any) -> tuple[Evidence, list[float]] | None:
         if not found:

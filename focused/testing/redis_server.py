@@ -57,9 +57,9 @@ class RedisServer:
             self._process = subprocess.Popen(command, stdout=log, stderr=log)  # noqa: S603  # our own options
         with self.client() as client:
             self._wait_until_ready(client)
-            if self._is_cluster and b"cluster_state:ok" not in client.execute_command("CLUSTER INFO"):
-                client.execute_command("CLUSTER ADDSLOTSRANGE", 0, _SLOTS - 1)
-                while b"cluster_state:ok" not in client.execute_command("CLUSTER INFO"):
+            if self._is_cluster and b"cluster_state:ok" not in client.execute_command("CLUSTER", "INFO"):
+                client.execute_command("CLUSTER", "ADDSLOTSRANGE", 0, _SLOTS - 1)
+                while b"cluster_state:ok" not in client.execute_command("CLUSTER", "INFO"):
                     time.sleep(0.05)
 
     def stop(self) -> None:

@@ -75,6 +75,13 @@ class Frontier:
         self.place, self.reopens, self.options = place, reopens, options
         self.store = self.open()
 
+    @classmethod
+    def over(cls, store):
+        """A store that is open already."""
+        frontier = cls.__new__(cls)
+        frontier.store, frontier.reopens = store, False
+        return frontier
+
     def open(self):
         options = {"prioritizer": Plain(combine=self.options.pop("combine", "mean")), **self.options}
         made = open_redis if isinstance(self.place, RedisServer) else SqliteStore

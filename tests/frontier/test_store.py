@@ -11,9 +11,9 @@ from focused.frontier.store import SEED_RANK, NewLink, Outcome, PageRecord, Stat
 from focused.pages.evidence import Evidence
 
 
-@pytest.fixture(params=["sqlite", "redis"])
+@pytest.fixture(params=["sqlite", "redis", "redis_cluster"])
 def place(tmp_path, request):
-    return tmp_path if request.param == "sqlite" else request.getfixturevalue("redis")
+    return tmp_path if request.param == "sqlite" else request.getfixturevalue(request.param)
 
 
 @pytest.fixture(params=[False, True], ids=["open", "reopened"])

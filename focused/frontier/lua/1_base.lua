@@ -9,7 +9,7 @@ local PREFIX = string.sub(META, 1, -5)
 local call = redis.call
 local INF = math.huge
 -- Nobody called for so many seconds: Redis was away, or all workers were. Nobody is taken for dead because of that.
-local SILENCE = 5
+local SILENCE = math.min(5, OPTIONS.lease_seconds / 2)
 
 local IDS, LINKS, PAGES, ITEMS = PREFIX .. 'ids', PREFIX .. 'links', PREFIX .. 'pages', PREFIX .. 'items'
 local HOSTS, NAMES, PACES = PREFIX .. 'hosts', PREFIX .. 'names', PREFIX .. 'paces'

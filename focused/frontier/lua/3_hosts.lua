@@ -10,7 +10,7 @@ local cache, touched = {}, {}
 local function host(h)
   local r = cache[h]
   if r then return r end
-  r = { delay = 0, concurrency = 1, out = 0, unsent = 0, known = 0, rest = 0, sent = 0, cursor = 0, turn = 0, pages = 0 }
+  r = { delay = 0, concurrency = 1, out = 0, unsent = 0, known = 0, rest = 0, sent = -INF, cursor = 0, turn = 0, pages = 0 }
   local raw = call('HGET', PACES, bin(h))
   if raw then
     r.delay, r.concurrency, r.out, r.unsent, r.known, r.rest, r.sent, r.cursor, r.turn, r.pages =
