@@ -97,6 +97,7 @@ class RedisStore(FrontierStore):
         *,
         identity: Mapping[str, str] | None = None,
         most_pieces: int = 8,
+        most_bytes: int = 600,
         most_deaths: int = 3,
         most_late: int = 0,
         most_waiting: int = 0,
@@ -109,6 +110,7 @@ class RedisStore(FrontierStore):
         self._server = Server(client, crawl, worker, patience=redis_patience, is_ending=is_ending)
         self._server.options = {
             "pieces": most_pieces,
+            "bytes": most_bytes,
             "most_deaths": most_deaths,
             "most_waiting": most_waiting,
             "lease_seconds": lease_seconds,

@@ -7,27 +7,21 @@ local UNKNOWN = 0 / 0
 
 local function known(n, state, seen) return struct.pack('>I4BB', n, state, math.min(seen, 255)) end
 
+-- The header; the rest stays one string, and `pieces` are taken out of it where they are needed one by one.
 local function parse(raw)
   local state, tries, deaths, kept, depth, best, _, host, source, base, score, stamp, length, _, request, key =
     struct.unpack(HEAD, raw)
-  local at = HEAD_SIZE + math.ceil((length + request) / 4) * 4
-  local record = {
-    state = state, tries = tries, deaths = deaths, depth = depth, best = best, host = host, source = source,
-    base = base, score = score, stamp = stamp, length = length, request = request, key = key,
-    body = string.sub(raw, HEAD_SIZE + 1, at), pieces = {},
+  return {
+    state = state, tries = tries, deaths = deaths, kept = kept, depth = depth, best = best, host = host,
+    source = source, base = base, score = score, stamp = stamp, length = length, request = request, key = key,
+    rest = string.sub(raw, HEAD_SIZE + 1),
   }
-  for i = 1, kept do
-    local size = struct.unpack('<H', raw, at + 1) * 4
-    record.pieces[i] = string.sub(raw, at + 1, at + size)
-    at = at + size
-  end
-  return record
 end
 
 local function dump(r)
-  local head = struct.pack(HEAD, r.state, math.min(r.tries, 255), math.min(r.deaths, 255), #r.pieces, r.depth, r.best,
-    0, r.host, r.source, r.base, r.score, r.stamp, r.length, 0, r.request, r.key)
-  return head .. r.body .. table.concat(r.pieces)
+  local head = struct.pack(HEAD, r.state, math.min(r.tries, 255), math.min(r.deaths, 255), r.kept, r.depth, r.best, 0,
+    r.host, r.source, r.base, r.score, r.stamp, r.length, 0, r.request, r.key)
+  return head .. r.rest
 end
 
 local function read(n)
@@ -35,43 +29,88 @@ local function read(n)
   return raw and parse(raw)
 end
 local function write(n, record) call('HSET', LINKS, bin(n), dump(record)) end
-local function url_of(r) return string.sub(r.body, 1, r.length) end
+local function url_of(r) return string.sub(r.rest, 1, r.length) end
+local function body_of(r) return string.sub(r.rest, 1, math.ceil((r.length + r.request) / 4) * 4) end
 
-local function source_of(piece) return (struct.unpack('<I', piece, 9)) end
-
--- Let go of one piece: not the first, and not the best where the best counts.
-local function evict(record)
-  local spare = {}
-  for i = 2, #record.pieces do
-    if OPTIONS.combine ~= 'max' or i ~= record.best then spare[#spare + 1] = i end
+-- Where each piece begins in the rest, and the pages they are from; one entry more tells where the last one ends.
+local function layout(r)
+  local at = math.ceil((r.length + r.request) / 4) * 4 + 1
+  local places, sources = { at }, {}
+  for i = 1, r.kept do
+    local words, _, _, _, source = struct.unpack('<HHHHI', r.rest, at)
+    at = at + words * 4
+    places[i + 1], sources[i] = at, source
   end
-  local gone = spare[math.random(#spare)] or #record.pieces
-  table.remove(record.pieces, gone)
-  if gone < record.best then record.best = record.best - 1 end
-  count('rows', -1)
+  return places, sources
 end
 
--- Take in the evidence that one page has of a link; that of an earlier fetch of the page goes. A score by another
--- snapshot says nothing beside a new one: then the new piece speaks for all of them until they are scored again.
-local function merge(record, source, found, stamp)
-  local left = {}
-  for _, piece in ipairs(record.pieces) do
-    if source == 0 or source_of(piece) ~= source then left[#left + 1] = piece end
-  end
-  count('rows', #left - #record.pieces + #found)
-  record.pieces = left
-  for _, new in ipairs(found) do
-    local score, n = new[1], #record.pieces
-    if n == 0 then
-      record.score, record.best = score, 1
-    elseif OPTIONS.combine == 'mean' then
-      record.score = record.stamp == stamp and (record.score * n + score) / (n + 1) or score
-    elseif OPTIONS.combine == 'max' and score > record.score then
-      record.score, record.best = score, n + 1
+local function pieces_of(r)
+  local places, pieces = layout(r), {}
+  for i = 1, r.kept do pieces[i] = string.sub(r.rest, places[i], places[i + 1] - 1) end
+  return pieces
+end
+
+local function set_pieces(r, pieces)
+  count('rows', #pieces - r.kept)
+  r.kept, r.rest = #pieces, body_of(r) .. table.concat(pieces)
+end
+
+local function size_of(pieces)
+  local size = 0
+  for _, piece in ipairs(pieces) do size = size + #piece end
+  return size
+end
+
+-- Let go of pieces beyond the most: not of the first, and not of the best where the best counts.
+local function evict(r)
+  local pieces = pieces_of(r)
+  while #pieces > 1 and (#pieces > OPTIONS.pieces or size_of(pieces) > OPTIONS.bytes) do
+    local spare = {}
+    for i = 2, #pieces do
+      if OPTIONS.combine ~= 'max' or i ~= r.best then spare[#spare + 1] = i end
     end
-    record.stamp = stamp
-    record.pieces[n + 1] = new[2]
-    if n + 1 > OPTIONS.pieces then evict(record) end
+    if #spare == 0 then break end
+    local gone = spare[math.random(#spare)]
+    table.remove(pieces, gone)
+    if gone < r.best then r.best = r.best - 1 end
+  end
+  set_pieces(r, pieces)
+end
+
+-- A page was fetched a second time (its first fetch was cut short): what it said of the link is replaced.
+local function forget_source(r, source)
+  local places, sources = layout(r)
+  local left, is_there = {}, false
+  for i = 1, r.kept do
+    if source > 0 and sources[i] == source then
+      is_there = true
+    else
+      left[#left + 1] = i
+    end
+  end
+  if is_there then
+    for i, at in ipairs(left) do left[i] = string.sub(r.rest, places[at], places[at + 1] - 1) end
+    set_pieces(r, left)
+  end
+end
+
+-- Take in the evidence that one page has of a link. A score by another snapshot says nothing beside a new one: then the
+-- new piece speaks for all of them until they are scored again.
+local function merge(r, source, found, stamp)
+  forget_source(r, source)
+  for _, new in ipairs(found) do
+    local score, n = new[1], r.kept
+    if n == 0 then
+      r.score, r.best = score, 1
+    elseif OPTIONS.combine == 'mean' then
+      r.score = r.stamp == stamp and (r.score * n + score) / (n + 1) or score
+    elseif OPTIONS.combine == 'max' and score > r.score then
+      r.score, r.best = score, n + 1
+    end
+    r.stamp, r.kept, r.rest = stamp, n + 1, r.rest .. new[2]
+    count('rows', 1)
+    -- The length of the rest alone tells mostly that all is well.
+    if r.kept > OPTIONS.pieces or #r.rest > OPTIONS.bytes then evict(r) end
   end
 end
 
@@ -79,7 +118,7 @@ end
 local function finish(n, record, relevance)
   call('HDEL', LINKS, bin(n))
   call('HSET', IDS, record.key, known(n, DONE, 0) .. struct.pack('<f', relevance or UNKNOWN))
-  count('rows', -#record.pieces)
+  count('rows', -record.kept)
 end
 
 local function relevance_of(n)
@@ -91,7 +130,7 @@ end
 local function evidence_of(n)
   local raw = call('HGET', LINKS, bin(n))
   if not raw then return false end
-  local sources = {}
-  for i, piece in ipairs(parse(raw).pieces) do sources[i] = relevance_of(source_of(piece)) or 0 end
+  local _, sources = layout(parse(raw))
+  for i, source in ipairs(sources) do sources[i] = relevance_of(source) or 0 end
   return { raw, sources }
 end

@@ -40,17 +40,17 @@ local function admit(n, link)
   local record = {
     state = WAITING, tries = 0, deaths = 0, depth = math.min(link.depth, 65535), best = 0, host = h,
     source = link.source, base = link.base, score = 0, stamp = link.stamp, length = link.length,
-    request = link.request, key = link.key, body = link.body, pieces = {},
+    request = link.request, key = link.key, rest = link.body, kept = 0,
   }
   merge(record, link.source, link.found, link.stamp)
   if is_crowded_out(record.score + record.base) then
-    count('rows', -#record.pieces)
+    count('rows', -record.kept)
     count('dropped', 1)
     call('HDEL', IDS, link.key)
     return false
   end
   write(n, record)
-  call('HSET', IDS, link.key, known(n, WAITING, #record.pieces))
+  call('HSET', IDS, link.key, known(n, WAITING, record.kept))
   wait(n, h, record.score + record.base)
   count('waiting', 1)
   return true
@@ -60,7 +60,7 @@ end
 local function see(n, source, found, seen, stamp)
   local record = read(n)
   if not record then return end
-  local before, had = record.score, #record.pieces
+  local before, had = record.score, record.kept
   merge(record, source, found, stamp)
   write(n, record)
   call('HSET', IDS, record.key, known(n, WAITING, seen))

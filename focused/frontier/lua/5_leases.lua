@@ -111,7 +111,7 @@ local function hand_out(token, n, rank)
   return {
     token = token, link = n, url = url_of(record), host = record.host, name = call('HGET', NAMES, bin(record.host)),
     depth = record.depth, source = record.source, base = record.base, rank = rank, tries = record.tries,
-    request = record.request > 0 and string.sub(record.body, record.length + 1, record.length + record.request),
+    request = record.request > 0 and string.sub(record.rest, record.length + 1, record.length + record.request),
     parent = address_of(record.source), pages = host(record.host).pages,
   }
 end
@@ -233,10 +233,9 @@ function OPS.redirect(op)
   local is_known = string.byte(call('HGET', IDS, key), 5) == DONE
   if (new and new.state == LEASED) or (is_known and not came_from[target]) then
     if new then
-      for _, piece in ipairs(old.pieces) do merge(new, source_of(piece), { { new.score, piece } }, new.stamp) end
+      for _, piece in ipairs(pieces_of(old)) do merge(new, 0, { { new.score, piece } }, new.stamp) end
       write(target, new)
-      count('rows', -#old.pieces)
-      old.pieces = {}
+      set_pieces(old, {})
       write(l.link, old)
     end
     local behind = target
@@ -255,14 +254,14 @@ function OPS.redirect(op)
   else
     new = {
       tries = 0, deaths = 0, depth = old.depth, best = 0, host = host_number(name), source = old.source, base = old.base,
-      score = 0, stamp = old.stamp, length = #url, request = 0, key = key, pieces = {},
-      body = url .. string.rep('\0', -#url % 4),
+      score = 0, stamp = old.stamp, length = #url, request = 0, key = key, kept = 0,
+      rest = url .. string.rep('\0', -#url % 4),
     }
   end
-  for _, piece in ipairs(old.pieces) do merge(new, 0, { { old.score, piece } }, old.stamp) end
+  for _, piece in ipairs(pieces_of(old)) do merge(new, 0, { { old.score, piece } }, old.stamp) end
   new.state, new.tries = LEASED, math.max(new.tries, old.tries)
   write(target, new)
-  call('HSET', IDS, key, known(target, WAITING, #new.pieces))
+  call('HSET', IDS, key, known(target, WAITING, new.kept))
   finish(l.link, old)
   call('HSET', TARGETS, bin(l.link), bin(target))
   call('HDEL', TARGETS, bin(target))

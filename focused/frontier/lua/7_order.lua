@@ -43,7 +43,7 @@ function OPS.drop(op)
     if record and record.state == WAITING and not is_elsewhere(op[2], bin(n)) then
       call('HDEL', LINKS, bin(n))
       call('HDEL', IDS, record.key)
-      count('rows', -#record.pieces)
+      count('rows', -record.kept)
       count('waiting', -1)
       count('dropped', 1)
     end
