@@ -143,7 +143,7 @@ def cost_of_pages(server: RedisServer, folder: Path, prioritizer: Focused, pages
                 worker.work(number // 10)
                 cpu[name] += time.process_time() - began
         stats = client.info("commandstats")
-    scripts = stats["cmdstat_evalsha"]
+    scripts = stats["cmdstat_fcall"]
     done = number // 10 * 10
     for k, v in sorted(stats.items(), key=lambda kv: -kv[1]["usec"])[:14]:
         print(k, v["calls"] / done, round(v["usec"] / done, 1))

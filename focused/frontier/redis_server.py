@@ -19,7 +19,6 @@ from redis import Redis
 from redis.exceptions import (
     ClusterDownError,
     MasterDownError,
-    NoScriptError,
     OutOfMemoryError,
     ReadOnlyError,
     ResponseError,
@@ -33,8 +32,10 @@ from focused.frontier.store import StoreBroken
 logger = logging.getLogger(__name__)
 
 _SCRIPTS = sorted((files("focused.frontier") / "lua").iterdir(), key=lambda file: file.name)
-SCRIPT = "\n".join(file.read_text("utf-8") for file in _SCRIPTS if file.name.endswith(".lua")).encode()
-_SHA = sha1(SCRIPT, usedforsecurity=False).hexdigest()
+_LUA = "\n".join(file.read_text("utf-8") for file in _SCRIPTS if file.name.endswith(".lua"))
+# Of another version of this code on the same server nothing is shared but the data.
+_NAME = f"focused_{sha1(_LUA.encode(), usedforsecurity=False).hexdigest()[:16]}"
+_LIBRARY = f"#!lua name={_NAME}\n{_LUA}".replace("@NAME@", _NAME)
 # What a server says that is starting, full, or cut off from the others: it may pass. Some come as errors of their own.
 _PASSING = ("BUSY", "MISCONF", "NOREPLICAS")
 _PASSING_ERRORS = (OutOfMemoryError, ReadOnlyError, ClusterDownError, MasterDownError, TryAgainError)
@@ -64,7 +65,7 @@ class Server:
             self._number += 1
         number = self._number if numbered else 0
         arguments = [f"{self.prefix}meta", self.worker, number, msgpack.packb(self.options), *operations]
-        packed = self.wait_for(lambda: self._evaluate(arguments))
+        packed = self.wait_for(lambda: self._carry_out(arguments))
         answers: list[Any] = msgpack.unpackb(packed, raw=True, strict_map_key=False)
         return answers
 
@@ -88,12 +89,14 @@ class Server:
                     logger.warning("Redis is back after %.0f seconds", monotonic() - began)
                 return found
 
-    def _evaluate(self, arguments: Sequence[Any]) -> Any:
+    def _carry_out(self, arguments: Sequence[Any]) -> Any:
         try:
-            return self.client.evalsha(_SHA, 1, *arguments)
-        except NoScriptError:
-            self.client.script_load(SCRIPT)
-            return self.client.evalsha(_SHA, 1, *arguments)
+            return self.client.fcall(_NAME, 1, *arguments)
+        except ResponseError as error:
+            if "Function not found" not in str(error):
+                raise
+        self.client.function_load(_LIBRARY, replace=True)
+        return self.client.fcall(_NAME, 1, *arguments)
 
     def _check_patience(self, began: float, error: Exception) -> None:
         if self._is_ending():

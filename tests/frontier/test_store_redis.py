@@ -322,8 +322,8 @@ class Forgetful:
     def __getattr__(self, name):
         return getattr(self._client, name)
 
-    def evalsha(self, *arguments):
-        answer = self._client.evalsha(*arguments)
+    def fcall(self, *arguments):
+        answer = self._client.fcall(*arguments)
         self._calls += 1
         if self._calls % 2:
             self.lost += 1

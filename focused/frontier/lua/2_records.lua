@@ -3,7 +3,6 @@
 
 local HEAD = '<BBBBHBBIIffIHHIc8'
 local HEAD_SIZE = 44
-local UNKNOWN = 0 / 0
 
 local function known(n, state, seen) return struct.pack('>I4BB', n, state, math.min(seen, 255)) end
 
@@ -24,11 +23,17 @@ local function dump(r)
   return head .. r.rest
 end
 
+local function raw_of(b) return new_links[b] or call('HGET', LINKS, b) end
 local function read(n)
-  local raw = call('HGET', LINKS, bin(n))
+  local raw = raw_of(bin(n))
   return raw and parse(raw)
 end
-local function write(n, record) call('HSET', LINKS, bin(n), dump(record)) end
+local function write(n, record) new_links[bin(n)] = dump(record) end
+local function entry_of(key) return new_ids[key] or call('HGET', IDS, key) end
+local function gone(n)
+  new_links[bin(n)] = nil
+  call('HDEL', LINKS, bin(n))
+end
 local function url_of(r) return string.sub(r.rest, 1, r.length) end
 local function body_of(r) return string.sub(r.rest, 1, math.ceil((r.length + r.request) / 4) * 4) end
 
@@ -116,8 +121,8 @@ end
 
 -- A link is through.
 local function finish(n, record, relevance)
-  call('HDEL', LINKS, bin(n))
-  call('HSET', IDS, record.key, known(n, DONE, 0) .. struct.pack('<f', relevance or UNKNOWN))
+  gone(n)
+  new_ids[record.key] = known(n, DONE, 0) .. struct.pack('<f', relevance or UNKNOWN)
   count('rows', -record.kept)
 end
 
@@ -128,7 +133,7 @@ end
 
 -- All evidence of a link, and the relevance of the pages on which it stands.
 local function evidence_of(n)
-  local raw = call('HGET', LINKS, bin(n))
+  local raw = raw_of(bin(n))
   if not raw then return false end
   local _, sources = layout(parse(raw))
   for i, source in ipairs(sources) do sources[i] = relevance_of(source) or 0 end

@@ -4,19 +4,27 @@
 -- that came or changed since). While its links are scored again, those that stood in `order` when that began stand in
 -- `old`. One that stands in the run and elsewhere counts by its place elsewhere.
 
-local HOST = '<fHHHBddIII'
-local cache, touched = {}, {}
+-- delay, requests at a time, how many are out, how many of these have not gone out yet, is the pace known, until when
+-- it rests, when the last request went out, cursor, turn of the run, pages, has it an `old`, where it is listed, rank
+-- there
+local HOST = '<fHHHBddIIIBBd'
+local NOWHERE, IN_READY, IN_RESTING = 0, 1, 2
+local ASLEEP_TOO = 4
+local hosts, numbers, touched, came
+
+local function forget_hosts() hosts, numbers, touched, came = {}, {}, {}, {} end
 
 local function host(h)
-  local r = cache[h]
+  local r = hosts[h]
   if r then return r end
-  r = { delay = 0, concurrency = 1, out = 0, unsent = 0, known = 0, rest = 0, sent = -INF, cursor = 0, turn = 0, pages = 0 }
+  r = { delay = 0, concurrency = 1, out = 0, unsent = 0, known = 0, rest = 0, sent = -INF, cursor = 0, turn = 0,
+    pages = 0, has_old = 0, place = NOWHERE, rank = 0 }
   local raw = call('HGET', PACES, bin(h))
   if raw then
-    r.delay, r.concurrency, r.out, r.unsent, r.known, r.rest, r.sent, r.cursor, r.turn, r.pages =
-      struct.unpack(HOST, raw)
+    r.delay, r.concurrency, r.out, r.unsent, r.known, r.rest, r.sent, r.cursor, r.turn, r.pages, r.has_old, r.place,
+      r.rank = struct.unpack(HOST, raw)
   end
-  cache[h] = r
+  hosts[h] = r
   return r
 end
 
@@ -26,11 +34,16 @@ local function touch(h)
 end
 
 local function host_number(name)
+  local h = numbers[name]
+  if h then return h end
   local found = call('HGET', HOSTS, name)
-  if found then return unbin(found) end
-  local h = call('HINCRBY', META, 'hosts', 1)
-  call('HSET', HOSTS, name, bin(h))
-  call('HSET', NAMES, bin(h), name)
+  h = found and unbin(found)
+  if not h then
+    h = call('HINCRBY', META, 'hosts', 1)
+    call('HSET', HOSTS, name, bin(h))
+    call('HSET', NAMES, bin(h), name)
+  end
+  numbers[name] = h
   return h
 end
 
@@ -47,11 +60,13 @@ local function free(h, is_unsent)
   if is_unsent then r.unsent = math.max(r.unsent - 1, 0) end
 end
 
-local function is_elsewhere(h, b) return call('ZSCORE', order_of(h), b) or call('ZSCORE', old_of(h), b) end
+local function is_elsewhere(h, b)
+  return call('ZSCORE', order_of(h), b) or (host(h).has_old == 1 and call('ZSCORE', old_of(h), b))
+end
 
 local function unlist(h, b)
   call('ZREM', order_of(h), b)
-  call('ZREM', old_of(h), b)
+  if host(h).has_old == 1 then call('ZREM', old_of(h), b) end
 end
 
 local function head_of_run(h, r)
@@ -60,7 +75,7 @@ local function head_of_run(h, r)
     local entry = call('GETRANGE', run, 8 * r.cursor, 8 * r.cursor + 7)
     if #entry < 8 then return nil end
     local rank, n = struct.unpack('<fI', entry)
-    local raw = call('HGET', LINKS, bin(n))
+    local raw = raw_of(bin(n))
     if raw and string.byte(raw, 1) == WAITING and not is_elsewhere(h, bin(n)) then return rank, n end
     r.cursor = r.cursor + 1
     touched[h] = true
@@ -71,8 +86,8 @@ end
 local function best(h, r)
   local rank, n = head_of_run(h, r)
   local is_in_run = true
-  for _, key in ipairs({ order_of(h), old_of(h) }) do
-    local top = call('ZRANGE', key, 0, 0, 'WITHSCORES')
+  for i = 0, r.has_old do
+    local top = call('ZRANGE', i == 0 and order_of(h) or old_of(h), 0, 0, 'WITHSCORES')
     if top[1] then
       local other, m = -tonumber(top[2]), unbin(top[1])
       if not rank or other > rank or (other == rank and m < n) then rank, n, is_in_run = other, m, false end
@@ -82,36 +97,61 @@ local function best(h, r)
 end
 
 -- Put a host where it belongs: ready, or resting until it opens.
-local function place(h)
-  local r, b = host(h), bin(h)
-  local rank, at = best(h, r), opening(r)
-  if at > NOW then call('ZADD', ASLEEP, at == INF and '+inf' or exact(at), b) else call('ZREM', ASLEEP, b) end
-  call('ZREM', (rank and at <= NOW) and RESTING or READY, b)
-  if rank then
-    call('ZADD', at <= NOW and READY or RESTING, exact(-rank), b)
-  else
-    call('ZREM', RESTING, b)
+local function place(h, r, rank)
+  local b, at = bin(h), opening(r)
+  local is_asleep, was_asleep = at > NOW, r.place >= ASLEEP_TOO
+  local was = was_asleep and r.place - ASLEEP_TOO or r.place
+  local is = not rank and NOWHERE or is_asleep and IN_RESTING or IN_READY
+  if is_asleep then
+    call('ZADD', ASLEEP, at == INF and '+inf' or exact(at), b)
+  elseif was_asleep then
+    call('ZREM', ASLEEP, b)
   end
+  if was ~= NOWHERE and was ~= is then call('ZREM', was == IN_READY and READY or RESTING, b) end
+  if is ~= NOWHERE and (was ~= is or r.rank ~= rank) then
+    call('ZADD', is == IN_READY and READY or RESTING, exact(-rank), b)
+  end
+  r.place, r.rank = is + (is_asleep and ASLEEP_TOO or 0), rank or 0
 end
 
+local function place_anew(h)
+  local r = touch(h)
+  place(h, r, (best(h, r)))
+end
+
+-- Where links only came, the best is the better of the newcomers and of what was best. (It may have become worse; then
+-- that is found out when it is to be handed out.)
 local function settle()
-  for h in pairs(touched) do place(h) end
-  for h in pairs(touched) do
-    local r = cache[h]
-    call('HSET', PACES, bin(h), struct.pack(HOST, r.delay, r.concurrency, r.out, r.unsent, r.known, r.rest, r.sent,
-      r.cursor, r.turn, r.pages))
+  flush()
+  for h in pairs(touched) do place_anew(h) end
+  for h, rank in pairs(came) do
+    if not touched[h] then
+      local r = host(h)
+      local is_listed = r.place ~= NOWHERE and r.place ~= ASLEEP_TOO
+      if not is_listed or rank > r.rank then
+        touched[h] = true
+        place(h, r, rank)
+      end
+    end
   end
-  touched = {}
+  local paces = {}
+  for h in pairs(touched) do
+    local r = hosts[h]
+    paces[bin(h)] = struct.pack(HOST, r.delay, r.concurrency, r.out, r.unsent, r.known, r.rest, r.sent, r.cursor,
+      r.turn, r.pages, r.has_old, r.place, r.rank)
+  end
+  if next(paces) then write_all(PACES, paces) end
+  touched, came = {}, {}
 end
 
 local function wait(n, h, rank)
-  call('ZREM', old_of(h), bin(n))
+  if host(h).has_old == 1 then call('ZREM', old_of(h), bin(n)) end
   call('ZADD', order_of(h), exact(-rank), bin(n))
-  touch(h)
+  came[h] = math.max(came[h] or -INF, rank)
 end
 
 local function wake_due()
-  for _, b in ipairs(call('ZRANGEBYSCORE', ASLEEP, '-inf', exact(NOW), 'LIMIT', 0, 100)) do place(unbin(b)) end
+  for _, b in ipairs(call('ZRANGEBYSCORE', ASLEEP, '-inf', exact(NOW), 'LIMIT', 0, 100)) do place_anew(unbin(b)) end
 end
 
 -- The best score, at most 1, that waits for a host which will be ready soon.

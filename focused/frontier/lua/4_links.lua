@@ -3,6 +3,7 @@
 -- Number addresses by their keys; what is known of each: its entry in `ids`.
 function OPS.reserve(op)
   local keys, found, new = op[2], {}, {}
+  flush()
   for from = 1, #keys, 1000 do
     local values = call('HMGET', IDS, unpack(keys, from, math.min(from + 999, #keys)))
     for i, value in ipairs(values) do
@@ -14,7 +15,7 @@ function OPS.reserve(op)
     local n = call('HINCRBY', META, 'links', #new) - #new
     for i, at in ipairs(new) do
       found[at] = known(n + i, RESERVED, 0)
-      call('HSET', IDS, keys[at], found[at])
+      new_ids[keys[at]] = found[at]
     end
   end
   return found
@@ -23,7 +24,7 @@ end
 function OPS.number(op) return call('HINCRBY', META, 'links', 1) end
 
 function OPS.find(op)
-  local value = call('HGET', IDS, op[2])
+  local value = entry_of(op[2])
   return value and unbin(value) or 0
 end
 
@@ -46,11 +47,12 @@ local function admit(n, link)
   if is_crowded_out(record.score + record.base) then
     count('rows', -record.kept)
     count('dropped', 1)
+    new_ids[link.key] = nil
     call('HDEL', IDS, link.key)
     return false
   end
   write(n, record)
-  call('HSET', IDS, link.key, known(n, WAITING, record.kept))
+  new_ids[link.key] = known(n, WAITING, record.kept)
   wait(n, h, record.score + record.base)
   count('waiting', 1)
   return true
@@ -63,7 +65,7 @@ local function see(n, source, found, seen, stamp)
   local before, had = record.score, record.kept
   merge(record, source, found, stamp)
   write(n, record)
-  call('HSET', IDS, record.key, known(n, WAITING, seen))
+  new_ids[record.key] = known(n, WAITING, seen)
   if record.state == WAITING and (had == 0 or record.score ~= before) then
     wait(n, record.host, record.score + record.base)
   end
@@ -72,7 +74,7 @@ end
 -- Admit a link, with what was seen of it; false if it was admitted before.
 function OPS.add(op)
   local link = op[2]
-  local value = call('HGET', IDS, link.key)
+  local value = entry_of(link.key)
   local n = value and unbin(value) or call('HINCRBY', META, 'links', 1)
   if value and string.byte(value, 5) ~= RESERVED then
     if #link.found > 0 then see(n, link.source, link.found, string.byte(value, 6) + #link.found, link.stamp) end
@@ -89,17 +91,17 @@ end
 -- Evidence that was not kept counts, too: each piece shall have the same chance.
 function OPS.unwanted(op)
   for _, link in ipairs(op[2]) do
-    if call('HEXISTS', LINKS, bin(link[2])) == 1 then call('HSET', IDS, link[1], known(link[2], WAITING, link[3])) end
+    if raw_of(bin(link[2])) then new_ids[link[1]] = known(link[2], WAITING, link[3]) end
   end
 end
 
 -- Late lessons were given of pages.
 function OPS.late(op)
   for _, key in ipairs(op[2]) do
-    local value = call('HGET', IDS, key)
+    local value = entry_of(key)
     if value and string.byte(value, 5) == DONE then
       local late = math.min(string.byte(value, 6) + 1, 255)
-      call('HSET', IDS, key, string.sub(value, 1, 5) .. string.char(late) .. string.sub(value, 7))
+      new_ids[key] = string.sub(value, 1, 5) .. string.char(late) .. string.sub(value, 7)
     end
   end
 end

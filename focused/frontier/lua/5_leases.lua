@@ -1,22 +1,23 @@
 -- Leases: by worker, so that those of a dead one are taken back together. What it says later finds none of them.
 
--- link, host, is the request still to go out, does it count for its host, is its page at work, has it a digest, rank,
--- number of its page, digest
-local LEASE = '<IIBBBBdIc8'
-local NO_DIGEST = string.rep('\0', 8)
+-- link, host, is the request still to go out, does it count for its host, is its page at work, has it a digest, is it
+-- a suspect, rank, number of its page, digest
+local LEASE = '<IIBBBBBdIc8'
+local NO_DIGEST = '\0\0\0\0\0\0\0\0'
 local MOST_TRIES = 5
 
 local function lease_of(token, worker)
   local raw = call('HGET', leases_of(worker or WORKER), token)
   if not raw then return nil end
   local l = { token = token }
-  l.link, l.host, l.unsent, l.counts, l.at_work, l.has_digest, l.rank, l.order, l.digest = struct.unpack(LEASE, raw)
+  l.link, l.host, l.unsent, l.counts, l.at_work, l.has_digest, l.suspect, l.rank, l.order, l.digest =
+    struct.unpack(LEASE, raw)
   return l
 end
 
 local function keep(l)
   call('HSET', leases_of(WORKER), l.token, struct.pack(LEASE, l.link, l.host, l.unsent, l.counts, l.at_work,
-    l.has_digest, l.rank, l.order, l.digest))
+    l.has_digest, l.suspect, l.rank, l.order, l.digest))
 end
 
 local function my_lease(token)
@@ -40,8 +41,7 @@ local function end_lease(l, worker)
   no_longer_counts(l)
   call('HDEL', leases_of(worker), l.token)
   count('leased', -1)
-  local suspected = PREFIX .. 'suspected'
-  if call('HGET', suspected, worker) == tostring(l.token) then call('HDEL', suspected, worker) end
+  if l.suspect == 1 then call('HDEL', SUSPECTED, worker) end
 end
 
 -- The page of a lease was not acknowledged: its content is free for others.
@@ -95,14 +95,14 @@ local function address_of(n)
   return record and url_of(record) or ''
 end
 
-local function hand_out(token, n, rank)
+local function hand_out(token, n, rank, is_suspect)
   local record = read(n)
   if not record then return nil end
   record.state, record.tries = LEASED, record.tries + 1
   write(n, record)
   local l = {
-    token = token, link = n, host = record.host, unsent = 0, counts = 0, at_work = 0, has_digest = 0, rank = rank,
-    order = 0, digest = NO_DIGEST,
+    token = token, link = n, host = record.host, unsent = 0, counts = 0, at_work = 0, has_digest = 0,
+    suspect = is_suspect and 1 or 0, rank = rank, order = 0, digest = NO_DIGEST,
   }
   counts_again(l)
   keep(l)
@@ -131,16 +131,15 @@ local function lease_again(tokens)
 end
 
 local function lease_suspect(token)
-  local suspected = PREFIX .. 'suspected'
-  if call('HEXISTS', suspected, WORKER) == 1 then return nil end
   local entries = call('ZRANGE', SUSPECTS, 0, 9, 'WITHSCORES')
+  if not entries[1] or call('HEXISTS', SUSPECTED, WORKER) == 1 then return nil end
   for i = 1, #entries, 2 do
     local n = unbin(entries[i])
     local record = read(n)
     if record and is_open(record.host) then
       call('ZREM', SUSPECTS, entries[i])
-      call('HSET', suspected, WORKER, token)
-      local lease = hand_out(token, n, -tonumber(entries[i + 1]))
+      call('HSET', SUSPECTED, WORKER, token)
+      local lease = hand_out(token, n, -tonumber(entries[i + 1]), true)
       lease.suspect = true
       return lease
     end
@@ -156,7 +155,7 @@ local function lease_best(token, patience)
     local r = host(h)
     local rank, n, is_in_run = best(h, r)
     if not rank or opening(r) > NOW or -rank > tonumber(top[2]) then
-      place(h)
+      place_anew(h)
     else
       if patience > 0 and rank < patience and rank < patience * best_resting() then return nil end
       if is_in_run then r.cursor = r.cursor + 1 else unlist(h, bin(n)) end
@@ -230,7 +229,7 @@ function OPS.redirect(op)
   local target = unbin(OPS.reserve({ '', { key } })[1])
   if target == l.link then return { followed = true, link = target, host = l.host } end
   local old, new, came_from = read(l.link), read(target), op[6]
-  local is_known = string.byte(call('HGET', IDS, key), 5) == DONE
+  local is_known = string.byte(entry_of(key), 5) == DONE
   if (new and new.state == LEASED) or (is_known and not came_from[target]) then
     if new then
       for _, piece in ipairs(pieces_of(old)) do merge(new, 0, { { new.score, piece } }, new.stamp) end
@@ -261,7 +260,7 @@ function OPS.redirect(op)
   for _, piece in ipairs(pieces_of(old)) do merge(new, 0, { { old.score, piece } }, old.stamp) end
   new.state, new.tries = LEASED, math.max(new.tries, old.tries)
   write(target, new)
-  call('HSET', IDS, key, known(target, WAITING, new.kept))
+  new_ids[key] = known(target, WAITING, new.kept)
   finish(l.link, old)
   call('HSET', TARGETS, bin(l.link), bin(target))
   call('HDEL', TARGETS, bin(target))

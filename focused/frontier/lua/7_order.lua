@@ -15,12 +15,13 @@ function OPS.snapshot(op)
   local h = op[2]
   local r, order, old = touch(h), order_of(h), old_of(h)
   r.turn = (r.turn + 1) % 2 ^ 32
-  if call('EXISTS', old) == 1 then
+  if r.has_old == 1 then
     -- Whoever was at it has died.
     call('ZUNIONSTORE', old, 2, old, order)
     call('DEL', order)
   elseif call('EXISTS', order) == 1 then
     call('RENAME', order, old)
+    r.has_old = 1
   end
   return { r.turn, call('GETRANGE', run_of(h), 8 * r.cursor, -1), call('ZRANGE', old, 0, -1) }
 end
@@ -32,7 +33,7 @@ function OPS.adopt(op)
   if r.turn ~= op[3] then return false end
   if #run > 0 then call('SET', run_of(h), run) else call('DEL', run_of(h)) end
   call('UNLINK', old_of(h))
-  r.cursor = 0
+  r.cursor, r.has_old = 0, 0
   return true
 end
 
@@ -41,7 +42,7 @@ function OPS.drop(op)
   for _, n in ipairs(op[3]) do
     local record = read(n)
     if record and record.state == WAITING and not is_elsewhere(op[2], bin(n)) then
-      call('HDEL', LINKS, bin(n))
+      gone(n)
       call('HDEL', IDS, record.key)
       count('rows', -record.kept)
       count('waiting', -1)

@@ -17,7 +17,6 @@ function OPS.leave(op)
   call('ZREM', WORKERS, WORKER)
   call('HDEL', ANSWERS, WORKER)
   if call('HGET', META, 'trainer') == WORKER then call('HDEL', META, 'trainer', 'trains_until') end
-  SEQ = 0
 end
 
 -- Take, or keep, the role of the trainer.
@@ -29,34 +28,50 @@ end
 
 function OPS.beat() return true end
 
-local STANDING = { 'waiting', 'leased', 'pages', 'found', 'relevance', 'order', 'hosts', 'rows', 'model', 'dropped',
-  'taken_back', 'refused' }
+local STANDING = {
+  'waiting', 'leased', 'pages', 'found', 'relevance', 'order', 'hosts', 'rows', 'model', 'dropped', 'taken_back',
+  'refused',
+}
+
+-- Write what was counted; tell how the crawl stands.
 local function standing()
   local found = call('HMGET', META, unpack(STANDING))
-  local told = {}
-  for i, what in ipairs(STANDING) do told[what] = tonumber(found[i] or 0) end
+  local told, changed = {}, {}
+  for i, what in ipairs(STANDING) do
+    told[what] = tonumber(found[i] or 0) + (changes[what] or 0)
+    if changes[what] then changed[what] = exact(told[what]) end
+  end
+  if next(changed) then write_all(META, changed) end
   told.mine = call('HLEN', leases_of(WORKER))
   return told
 end
 
--- A call that was carried out, but whose answer was lost, comes again: it gets the same answer.
-if SEQ > 0 then
-  local last = call('HGET', ANSWERS, WORKER)
-  if last and struct.unpack('<d', last) >= SEQ then return string.sub(last, 9) end
+local function carry_out(keys, arguments)
+  begin(keys[1], arguments[1], cmsgpack.unpack(arguments[3]))
+  forget_hosts()
+  local number = tonumber(arguments[2])
+  -- A call that was carried out, but whose answer was lost, comes again: it gets the same answer.
+  if number > 0 then
+    local last = call('HGET', ANSWERS, WORKER)
+    if last and struct.unpack('<d', last) >= number then return string.sub(last, 9) end
+  end
+  NOW = tick()
+  if number > 0 then
+    call('ZADD', WORKERS, exact(NOW), WORKER)
+    bury_the_dead()
+  end
+  local answers = {}
+  for i = 4, #arguments do
+    local op = cmsgpack.unpack(arguments[i])
+    answers[#answers + 1] = OPS[op[1]](op) or false
+  end
+  settle()
+  answers[#answers + 1] = standing()
+  local packed = cmsgpack.pack(answers)
+  if number > 0 and call('ZSCORE', WORKERS, WORKER) then
+    call('HSET', ANSWERS, WORKER, struct.pack('<d', number) .. packed)
+  end
+  return packed
 end
-NOW = tick()
-if SEQ > 0 then
-  call('ZADD', WORKERS, exact(NOW), WORKER)
-  bury_the_dead()
-end
-local answers = {}
-for i = 4, #ARGV do
-  local op = cmsgpack.unpack(ARGV[i])
-  answers[#answers + 1] = OPS[op[1]](op) or false
-end
-settle()
-write_counts()
-answers[#answers + 1] = standing()
-local packed = cmsgpack.pack(answers)
-if SEQ > 0 then call('HSET', ANSWERS, WORKER, struct.pack('<d', SEQ) .. packed) end
-return packed
+
+redis.register_function('@NAME@', carry_out)
