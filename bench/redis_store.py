@@ -49,6 +49,7 @@ class Seen:
     """A page as the crawl sees it: its links, their evidence and scores."""
 
     url: str
+    body: bytes
     urls: list[str]
     evidence: Evidence
     scores: np.ndarray
@@ -61,7 +62,7 @@ def read_web(name: str, prioritizer: Focused) -> dict[str, Seen]:
         if answer.status == 200 and answer.headers["Content-Type"].startswith("text/html"):
             page = page_from_html(answer.body, url)
             evidence = prioritizer.evidence(page, Verdict(random.random() ** 4), page.links)
-            seen[url] = Seen(url, page.links.urls, evidence, prioritizer.score(evidence))
+            seen[url] = Seen(url, answer.body, page.links.urls, evidence, prioritizer.score(evidence))
     return seen
 
 
@@ -78,10 +79,10 @@ def taught(prioritizer: Focused, pages: list[Seen]) -> Focused:
 
 
 class Worker:
-    """Works on a store as a crawl does, page after page of copies of the webs."""
+    """Works on a store as a crawl does, page after page of copies of the web; ``reads`` each page, or knows them."""
 
-    def __init__(self, store: FrontierStore, pages: dict[str, Seen], first_copy: int) -> None:
-        self.store, self.pages = store, pages
+    def __init__(self, store: FrontierStore, pages: dict[str, Seen], first_copy: int, *, reads: bool = False) -> None:
+        self.store, self.pages, self.reads = store, pages, reads
         self._copies = count(first_copy)
         self._seeds = [next(iter(pages))]
 
@@ -106,6 +107,9 @@ class Worker:
 
     def _page(self, token: int, link: int, page: Seen, copy: str) -> None:
         store = self.store
+        if self.reads:
+            read = page_from_html(page.body, page.url)
+            store.prioritizer.score(store.prioritizer.evidence(read, Verdict(0.5), read.links))
         urls = [f"{url}?{copy}" for url in page.urls]
         known = store.reserve(urls)
         wanted = np.flatnonzero(known.wanted & (known.links != link))
@@ -145,8 +149,6 @@ def cost_of_pages(server: RedisServer, folder: Path, prioritizer: Focused, pages
         stats = client.info("commandstats")
     scripts = stats["cmdstat_fcall"]
     done = number // 10 * 10
-    for k, v in sorted(stats.items(), key=lambda kv: -kv[1]["usec"])[:14]:
-        print(k, v["calls"] / done, round(v["usec"] / done, 1))
     print(f"Redis            {scripts['usec'] / done / 1000:.3f} ms a page in {scripts['calls'] / done:.2f} calls")
     for name, seconds in cpu.items():
         print(f"{name:<16} {1000 * seconds / done:.2f} ms of the worker's CPU a page")
@@ -206,9 +208,9 @@ def rescore(store: RedisStore) -> float:
 
 
 def _work_for(server: RedisServer, prioritizer: Focused, pages: dict[str, Seen], seconds: float, told: object) -> None:
-    """Work until some seconds are over, in a process of its own; tell how many pages it was."""
+    """Read pages until some seconds are over, in a process of its own; tell how many it was."""
     store = open_store(server, prioritizer, f"beside-{seconds}-{time.monotonic_ns()}")
-    worker = Worker(store, pages, 1_000_000)
+    worker = Worker(store, pages, 1_000_000, reads=True)
     worker.work(50)
     told.send(0)  # type: ignore[attr-defined]
     done, until = 0, time.monotonic() + seconds
@@ -258,9 +260,7 @@ def main() -> None:
         print(f"scoring again    {again:.2f} s ({first:.2f} s the first time), {after - before:.2f} s of Redis's CPU")
         alone = pace_beside(server, learned, pages, None)
         beside = pace_beside(server, learned, pages, store)
-        print(
-            f"pace of a worker {alone:.0f} pages/s alone, {beside:.0f} while all is scored again: x {beside / alone:.2f}"
-        )
+        print(f"pace             {alone:.0f} pages/s alone, {beside:.0f} while scoring again: x {beside / alone:.2f}")
         store.close()
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
+from time import monotonic, sleep
 from typing import Any, TypeVar
 
 import numpy as np
@@ -23,8 +25,11 @@ T = TypeVar("T")
 
 _RUN = np.dtype([("rank", "<f4"), ("link", "<u4")])
 _SLICE = 4_000
-_AT_ONCE = 1_000
+# Redis serves nobody else while it reads so many records, or counts the links of so many hosts.
+_AT_ONCE = 500
 _FEW = 250
+# Between slices there is rest, for so long as a slice took: Redis and the machine are there for the crawl first.
+_REST = 1.0
 # With so much of the room left after links were dropped, they need not be dropped again at once.
 _KEPT = 0.95
 
@@ -51,7 +56,9 @@ class Rescoring:
     def run(self) -> Callable[[], None]:
         """The whole work; the closing step has nothing left to do."""
         for hosts in self._slices():
+            began = monotonic()
             self._rescore(hosts)
+            sleep(_REST * (monotonic() - began))
         if self._most_waiting:
             self._drop_the_worst()
         return lambda: None
@@ -117,13 +124,11 @@ class Rescoring:
         fields = links.astype(">u4").tobytes()
         keys = [fields[i : i + 4] for i in range(0, len(fields), 4)]
 
-        def read() -> list[list[bytes | None]]:
-            pipeline = self._server.client.pipeline(transaction=False)
-            for some in _chunks(keys, _AT_ONCE):
-                pipeline.hmget(f"{self._server.prefix}links", some)
-            return pipeline.execute()
-
-        return [record for records in self._server.wait_for(read) for record in records]
+        where, client = f"{self._server.prefix}links", self._server.client
+        records: list[bytes | None] = []
+        for some in _chunks(keys, _AT_ONCE):
+            records += self._server.wait_for(partial(client.hmget, where, some))
+        return records
 
     def _combined(self, records: Records) -> NDArray[np.float32]:
         """The score of each record from all its evidence; 0 where there is none."""

@@ -47,7 +47,7 @@ class RedisServer:
         """Start, with what was kept in the folder; ready when this returns."""
         program = shutil.which("redis-server")
         if program is None:
-            raise FileNotFoundError("redis-server is missing: apt-get install redis-server (as root)")
+            raise FileNotFoundError("redis-server (7 or later) is missing: apt-get install redis-server (as root)")
         options = ["--bind", "127.0.0.1", "--port", str(self.port), "--dir", str(self._folder), "--save", ""]
         if self._is_cluster:
             options += ["--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf"]
