@@ -19,6 +19,7 @@ demo: $(RUNTIME) ## a focused crawl of a small generated web beside a breadth-fi
 	@$(PYTHON_IN_VENV) -m focused.demo $(ARGS)
 
 test: $(DEV) ## the whole test suite; a part of it with ARGS="tests/pages -x"
+	@scripts/need-redis
 	@$(PYTHON_IN_VENV) -m pytest -n $(TEST_PROCESSES) --dist loadfile $(ARGS)
 
 lint: $(DEV) ## ruff: rules and layout

@@ -23,6 +23,7 @@ setup(
     package_data={
         "focused.topics": ["shipped/*"],
         "focused.demo": ["data/*"],
+        "focused.frontier": ["lua/*"],
         "focused": ["py.typed", "*/templates/*"],
     },
     install_requires=requirements(),

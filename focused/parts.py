@@ -18,10 +18,10 @@ from scrapy.settings import BaseSettings
 from focused.critics.base import Critic, Verdict
 from focused.critics.choose import critic_for, topic_reference
 from focused.defaults import read
-from focused.frontier.store_sqlite import SqliteStore
+from focused.frontier.store import FrontierStore
 from focused.pages.page import Page, PageLimits
 from focused.prioritizers import PRIORITIZERS
-from focused.prioritizers.base import Prioritizer
+from focused.prioritizers.base import Lessons, Prioritizer
 from focused.prioritizers.options import build
 from focused.prioritizers.taught import load_taught
 from focused.prioritizers.trainer import Trainer
@@ -45,7 +45,7 @@ class Parts:
     trainer: Trainer
     scope: Scope
     limits: PageLimits
-    store: SqliteStore | None = None
+    store: FrontierStore | None = None
     left_out: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -58,6 +58,13 @@ class Parts:
         if page.verdict is None:
             page.verdict = self.critic.judge(page)
         return page.verdict
+
+    def teach(self, token: int, lessons: Lessons | None) -> None:
+        """Hand the lessons that came under a lease to whoever trains: this process, or one of those that share."""
+        if self.store is not None and self.store.is_shared:
+            self.store.pool(token, lessons)
+        else:
+            self.trainer.add(lessons)
 
     def greet(self, seed: Page) -> None:
         """Show the critic a seed page; what it takes from it is kept with the job."""

@@ -8,6 +8,8 @@ import pytest
 from hypothesis import settings
 from small_web import SmallWeb
 
+from focused.testing.redis_server import RedisServer
+
 # Where a green run lets a change in, the same change must not fail by the luck of the draw; everywhere else new
 # examples are tried at every run.
 settings.register_profile("ci", derandomize=True)
@@ -19,6 +21,36 @@ if os.environ.get("CI"):
 def small_web(tmp_path_factory: pytest.TempPathFactory) -> SmallWeb:
     """A small recorded web, made once."""
     return SmallWeb(tmp_path_factory.mktemp("small"))
+
+
+@pytest.fixture(scope="session")
+def redis_for_all(tmp_path_factory: pytest.TempPathFactory):
+    """A Redis server, started once; for tests that leave it running."""
+    with RedisServer(tmp_path_factory.mktemp("redis")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def redis_cluster_for_all(tmp_path_factory: pytest.TempPathFactory):
+    """A Redis Cluster of one node: it refuses a script that touches keys of several slots."""
+    with RedisServer(tmp_path_factory.mktemp("cluster"), cluster=True) as server:
+        yield server
+
+
+@pytest.fixture
+def redis_cluster(redis_cluster_for_all: RedisServer) -> RedisServer:
+    """That cluster, empty."""
+    with redis_cluster_for_all.client() as client:
+        client.flushall()
+    return redis_cluster_for_all
+
+
+@pytest.fixture
+def redis(redis_for_all: RedisServer) -> RedisServer:
+    """That server, empty."""
+    with redis_for_all.client() as client:
+        client.flushall()
+    return redis_for_all
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -53,7 +53,7 @@ class LimitsExtension:
         if frontier is None:
             return
         frontier.most_pages = self._pages
-        self._found_so_far = frontier.store.count_found(RELEVANT)
+        self._found_so_far = frontier.store.found
         if self._pages and frontier.store.pages >= self._pages:
             self._close("pages", f"the job has its {self._pages} pages already")
         elif self._found and self._found_so_far >= self._found:

@@ -64,7 +64,7 @@ class ProgressExtension:
         frontier = frontier_of(self.crawler)
         if frontier is not None:
             store = frontier.store
-            self._pages, self._found, self._sum = store.pages, store.count_found(RELEVANT), store.relevance_sum
+            self._pages, self._found, self._sum = store.pages, store.found, store.relevance_sum
         self._marks.append((monotonic(), self._pages))
         settings = self.crawler.settings
         terminal = terminal_for(settings)

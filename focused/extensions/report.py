@@ -44,7 +44,7 @@ class ReportExtension:
     def spider_closed(self) -> None:
         """Note the end with the job; write the report."""
         store = parts_of(self.crawler).store
-        if store is None:
+        if store is None or store.folder is None:
             return
         stats = self.crawler.stats
         try:

@@ -8,10 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from focused.frontier.records import FILE, Lock, connect, in_chunks, open_records
-
-
-class StoreBroken(RuntimeError):
-    """The store cannot be written (a full disk); what was acknowledged before is safe."""
+from focused.frontier.store import StoreBroken
 
 
 class JobFile:

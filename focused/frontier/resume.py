@@ -14,7 +14,7 @@ from focused.arrays import load_arrays
 from focused.critics.base import Critic
 from focused.defaults import read
 from focused.frontier.starts import note_start
-from focused.frontier.store import JobRefused
+from focused.frontier.store import FrontierStore, JobRefused
 from focused.frontier.store_sqlite import SqliteStore
 from focused.prioritizers.base import Prioritizer, State
 from focused.topics.identity import fingerprint
@@ -35,7 +35,7 @@ def identity_of(topic: Topic, prioritizer: Prioritizer, critic: Critic) -> dict[
     return {"topic": f"{topic.name} ({fingerprint(topic)})", "prioritizer": prioritizer.name, "critic": critic.name}
 
 
-def open_store(parts: Parts, folder: Path, settings: BaseSettings) -> SqliteStore:
+def open_store(parts: Parts, folder: Path, settings: BaseSettings) -> FrontierStore:
     """The store of a job folder. A job that was cut short goes on: its critic, its model, its order."""
     most_late = read(settings, "FOCUSED_LATE_LESSONS")
     store = SqliteStore(
@@ -61,7 +61,7 @@ def open_store(parts: Parts, folder: Path, settings: BaseSettings) -> SqliteStor
     return store
 
 
-def _learn_again(parts: Parts, store: SqliteStore, started_from: str) -> None:
+def _learn_again(parts: Parts, store: FrontierStore, started_from: str) -> None:
     prioritizer = parts.prioritizer
     saved = store.load_model(MODEL)
     if saved is not None:

@@ -25,12 +25,10 @@ from scrapy.utils.job import job_dir
 
 from focused.defaults import read
 from focused.frontier.engine import EngineAccess
-from focused.frontier.job_file import StoreBroken
 from focused.frontier.outcomes import POSTPONED, OutcomeNoter, note
 from focused.frontier.requests import META, is_plain, priority_to_base, request_from_bytes, request_to_bytes
 from focused.frontier.resume import open_store
-from focused.frontier.store import SEED_RANK, JobRefused, Lease, NewLink, Outcome
-from focused.frontier.store_sqlite import SqliteStore
+from focused.frontier.store import SEED_RANK, FrontierStore, JobRefused, Lease, NewLink, Outcome, StoreBroken
 from focused.pages.page import join, url_to_host
 from focused.parts import has_topic, parts_of
 
@@ -42,7 +40,7 @@ _FLUSH_AFTER = 0.05
 class FrontierScheduler(BaseScheduler):
     """Hands out the best link whose host may be fetched now, and forgets it only when it is through."""
 
-    store: SqliteStore
+    store: FrontierStore
     """The links; there from the opening of the spider on."""
 
     def __init__(self, crawler: Crawler) -> None:
@@ -63,7 +61,6 @@ class FrontierScheduler(BaseScheduler):
         self._broken = False
         self._most_flights: int = crawler.settings.getint("CONCURRENT_REQUESTS")
         self._per_host: int = read(crawler.settings, "FOCUSED_STOP_PER_HOST")
-        self._pages_of: Counter[int] = Counter()
         self.most_pages: int = 0
         crawler.signals.connect(self._spider_error, signals.spider_error)
         crawler.signals.connect(self._response_received, signals.response_received)
@@ -86,7 +83,6 @@ class FrontierScheduler(BaseScheduler):
             self._broken = True
             self.crawler.stats.set_value("focused/stopped_by", str(error))
             raise CloseSpider("job_refused") from error
-        self._pages_of.update(self.store.pages_by_host())
 
     def close(self, reason: str) -> None:
         for name, count in self.parts.scope.refused.items():
@@ -102,7 +98,7 @@ class FrontierScheduler(BaseScheduler):
         if self._temporary is not None:
             self._temporary.cleanup()
 
-    def _close_store(self, store: SqliteStore) -> None:
+    def _close_store(self, store: FrontierStore) -> None:
         try:
             self._settle()
             store.close()
@@ -110,7 +106,8 @@ class FrontierScheduler(BaseScheduler):
             self._give_up(error)
 
     def has_pending_requests(self) -> bool:
-        return not self._broken and self.store.waiting > 0 and not self._is_full()
+        unfinished = self.store.waiting + self.store.leased_elsewhere
+        return not self._broken and unfinished > 0 and not self._is_full()
 
     def enqueue_request(self, request: Request) -> bool:
         try:
@@ -143,12 +140,14 @@ class FrontierScheduler(BaseScheduler):
     def sleep(self, host: str, seconds: float) -> None:
         """Fetch nothing from a host for some time."""
         self._sleeping[host] = max(monotonic() + seconds, self._sleeping.get(host, 0.0))
+        self.store.sleep(host, seconds)
         self.crawler.stats.inc_value("focused/host/put_to_sleep")
 
     def _lease(self) -> Lease | None:
         """The next link; those of a host that has given all it may are closed on the way."""
         while (lease := self.store.lease(monotonic(), self._gate)) is not None:
-            if not self._per_host or self._pages_of[lease.host] < self._per_host or lease.token in self._coming_back:
+            full = 0 < self._per_host <= self.store.pages_of(lease.host)
+            if not full or lease.token in self._coming_back:
                 return lease
             self.store.acknowledge(lease.token, Outcome.DENIED, f"limit of {self._per_host} pages per host")
             self.crawler.stats.inc_value("focused/outcome/denied")
@@ -187,7 +186,7 @@ class FrontierScheduler(BaseScheduler):
     def _fingerprint(self, request: Request) -> int:
         fingerprint = self.crawler.request_fingerprinter.fingerprint(request)
         if request.dont_filter:
-            fingerprint = fingerprint[:4] + self.store.new_number().to_bytes(8, "big")
+            return int.from_bytes(fingerprint[:4], "big") >> 1 << 32 | self.store.new_number() & 0xFFFFFFFF
         return int.from_bytes(fingerprint[:8], "big") >> 1
 
     def _store_whole(self, request: Request, new: NewLink) -> Request | None:
@@ -299,11 +298,8 @@ class FrontierScheduler(BaseScheduler):
             number, detail = Outcome.DENIED.value, "postponed too often"
         outcome = Outcome(number)
         if outcome is Outcome.DEAD or self.store.was_redirected(token):
-            self.parts.trainer.add(self.store.lessons_of(token))
-        host = self._host_of(token)
+            self.parts.teach(token, self.store.lessons_of(token))
         ended = self.store.acknowledge(token, outcome, str(detail))
-        if ended in {Outcome.PAGE, Outcome.DUPLICATE}:
-            self._pages_of[host] += 1
         self.crawler.stats.inc_value(f"focused/outcome/{ended.name.lower()}")
 
     def _postpone(self, token: int, request: Request, seconds: float) -> bool:

@@ -21,8 +21,7 @@ from scrapy.settings import BaseSettings
 
 from focused.defaults import DEFAULTS, read
 from focused.frontier.records import FILE, Lock
-from focused.frontier.store import JobRefused
-from focused.frontier.store_sqlite import SqliteStore
+from focused.frontier.store import FrontierStore, JobRefused
 from focused.parts import Parts, choose_prioritizer
 from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.base import Prioritizer
@@ -46,7 +45,7 @@ _SCRAPY_SETTINGS = (
 _PACKAGES = ("scrapy", "twisted", "lxml", "numpy", "scikit-learn")
 
 
-def note_start(store: SqliteStore, parts: Parts, settings: BaseSettings) -> None:
+def note_start(store: FrontierStore, parts: Parts, settings: BaseSettings) -> None:
     """Remember how the crawl is made this time, and that it has begun."""
     name, options = choose_prioritizer(parts.topic, settings)
     about = {

@@ -8,10 +8,11 @@ was killed knows which links were leased and hands them out again.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +46,10 @@ class Outcome(IntEnum):
     FAILED = 6
     REDIRECT = 7
     OTHER = 8
+
+
+class StoreBroken(RuntimeError):
+    """The store cannot be written (a full disk, a server that is gone); what was acknowledged before is safe."""
 
 
 class JobRefused(ValueError):
@@ -116,12 +121,74 @@ class Known:
 
 
 class FrontierStore(ABC):
-    """All links of a crawl with their evidence, in order. One behaviour suite tests every store."""
+    """All links of a crawl with their evidence, in order. One behaviour suite tests every store.
+
+    A store may be shared by several processes (`FrontierStore.is_shared`), its workers. Then counts are of all of
+    them and may be a second old, links and leases are told by the same numbers everywhere, and a worker that gave no
+    sign of life loses its leases: what it says under one of them later is refused, and `link_of` gives 0 for it.
+    """
+
+    is_shared: ClassVar[bool] = False
+    """Do several processes work on it? Then lessons are pooled in it, and one of the processes trains."""
+    folder: Path | None = None
+    """The job folder; None where the records are elsewhere."""
+
+    # --- how it stands -----------------------------------------------------------------------------------------
 
     @property
     @abstractmethod
     def prioritizer(self) -> Prioritizer:
         """The snapshot that scores; assigning a new one makes the scores of what waits out of date."""
+
+    @prioritizer.setter
+    @abstractmethod
+    def prioritizer(self, new: Prioritizer) -> None: ...
+
+    @property
+    @abstractmethod
+    def waiting(self) -> int:
+        """How many links wait."""
+
+    @property
+    @abstractmethod
+    def leased(self) -> int:
+        """How many links are handed out, by all who work on this store."""
+
+    @property
+    def leased_elsewhere(self) -> int:
+        """How many links other processes have: the crawl has not ended while there are any."""
+        return 0
+
+    @property
+    @abstractmethod
+    def hosts(self) -> int:
+        """How many hosts the links are of."""
+
+    @property
+    @abstractmethod
+    def pages(self) -> int:
+        """How many pages were judged so far, in all starts of the job."""
+
+    @property
+    @abstractmethod
+    def last_page(self) -> int:
+        """The number of the page judged last; where a crawl was killed, numbers may be missing before it."""
+
+    @property
+    @abstractmethod
+    def found(self) -> int:
+        """How many pages, duplicates left out, were judged relevant."""
+
+    @property
+    @abstractmethod
+    def relevance_sum(self) -> float:
+        """The relevance of all pages judged so far, in all starts of the job."""
+
+    @abstractmethod
+    def pages_of(self, host: int) -> int:
+        """How many pages of a host were fetched, duplicates included."""
+
+    # --- links and evidence ------------------------------------------------------------------------------------
 
     @abstractmethod
     def reserve(self, urls: Sequence[str]) -> Known:
@@ -132,16 +199,74 @@ class FrontierStore(ABC):
         """Admit a link; False if it was admitted before."""
 
     @abstractmethod
+    def new_number(self) -> int:
+        """A number that nothing has got so far: the identity of a request that is never the same as another."""
+
+    @abstractmethod
+    def link_with(self, key: int) -> int:
+        """The link that has this identity; 0 if there is none."""
+
+    @abstractmethod
     def add_evidence(self, source: int, evidence: Evidence, scores: NDArray[np.float32]) -> None:
         """Keep the evidence of one page's links (``evidence.link`` says which); waiting ones are ordered anew."""
+
+    @abstractmethod
+    def evidence_of(self, link: int) -> Evidence | None:
+        """All kept evidence of a link; a store may let go of it when the link is through."""
+
+    # --- leases ------------------------------------------------------------------------------------------------
 
     @abstractmethod
     def lease(self, now: float, gate: Gate) -> Lease | None:
         """Hand out the best link whose host may be fetched now."""
 
+    def sent(self, token: int, delay: float, concurrency: int, ago: float) -> None:
+        """A leased link's request went out ``ago`` seconds ago; its host may be fetched at this pace.
+
+        A shared store opens the host for others only then. In a store of one process the gate knows.
+        """
+
+    def sleep(self, host: str, seconds: float) -> None:
+        """A host asks to be left alone for some time: a shared store tells everybody. Alone, the gate knows."""
+
+    def beat(self) -> None:
+        """Give a sign of life, and learn how things stand: about once a second, by whoever shares a store."""
+
+    @abstractmethod
+    def release(self, host: int) -> None:
+        """Something changed for a host (a fetch ended, it need not sleep): ask its gate again."""
+
+    @abstractmethod
+    def next_wake(self) -> float | None:
+        """When to look for a link again, if there was none; None if nothing but an end of a fetch can help."""
+
+    @abstractmethod
+    def link_of(self, token: int) -> int:
+        """The link that a lease is for; 0 if there is no such lease."""
+
+    @abstractmethod
+    def host_of(self, token: int) -> int:
+        """The host that a lease counts for."""
+
+    @abstractmethod
+    def host_name(self, host: int) -> str:
+        """The name of a host of which a link was leased, by its number."""
+
+    @abstractmethod
+    def parent_url(self, token: int) -> str:
+        """The address of the page on which a leased link was found first; '' for a seed."""
+
+    @abstractmethod
+    def begin_work(self, token: int) -> None:
+        """A leased link's page has come. Of a suspect this is written down before its page can do harm."""
+
     @abstractmethod
     def redirect(self, token: int, url: str, host: str) -> bool:
         """A leased link leads to another address; True if that is to be fetched, under the same lease."""
+
+    @abstractmethod
+    def was_redirected(self, token: int) -> bool:
+        """Did a lease begin at another address, or end at one that another fetch took?"""
 
     @abstractmethod
     def return_lease(self, token: int) -> None:
@@ -151,9 +276,18 @@ class FrontierStore(ABC):
     def postpone(self, token: int) -> None:
         """End a lease as if it had not been: the link waits again, with its score."""
 
+    # --- pages and lessons -------------------------------------------------------------------------------------
+
     @abstractmethod
     def record(self, token: int, page: PageRecord) -> PageRecord:
-        """Keep a judged page until its link is acknowledged. Numbers it, and marks it if it is a duplicate."""
+        """Keep a judged page until its link is acknowledged. Numbers it, and marks it if it is a duplicate.
+
+        Its outcome is OTHER if the lease was lost meanwhile: the page is somebody else's now.
+        """
+
+    @abstractmethod
+    def outcome_of(self, token: int) -> Outcome:
+        """The outcome of a lease so far."""
 
     @abstractmethod
     def lessons_of(self, token: int) -> Lessons | None:
@@ -163,14 +297,53 @@ class FrontierStore(ABC):
     def late_lessons(self, evidence: Evidence, source_relevance: float) -> Lessons | None:
         """The lessons that a page's links to pages fetched before give at once."""
 
+    def pool(self, token: int, lessons: Lessons | None) -> None:
+        """Have lessons go with a lease's acknowledgement to the process that trains, if the store is shared."""
+
+    @abstractmethod
+    def lessons_since(self, order: int) -> list[Lessons | None]:
+        """The lessons of each page after the given one, in that order: what a saved model has not seen."""
+
     @abstractmethod
     def acknowledge(self, token: int, outcome: Outcome, detail: str = "") -> Outcome:
         """A leased link is through: outcome, page, item in one transaction. A recorded page's own outcome counts."""
+
+    # --- what was learned, and notes ---------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def rows(self) -> int:
+        """How many pieces of evidence a re-scoring has to read."""
+
+    @property
+    @abstractmethod
+    def rescoring_is_cheap(self) -> bool:
+        """Is all evidence in memory, so that scoring everything again needs no reading?"""
 
     @abstractmethod
     def rescore(self) -> Callable[[], Callable[[], None]]:
         """Score all that waits anew: gives the work for a thread, which gives the closing step for the reactor."""
 
     @abstractmethod
+    def save_model(self, name: str, data: Mapping[str, NDArray[Any]], order: int) -> None:
+        """Keep what a learner knows after the lessons up to a number (as in `lessons_since`)."""
+
+    @abstractmethod
+    def load_model(self, name: str) -> tuple[dict[str, NDArray[Any]], int] | None:
+        """A learner's saved state, and the number of the last lessons it knows."""
+
+    @abstractmethod
+    def note(self, key: str, value: str) -> None:
+        """Keep a word about the job."""
+
+    @abstractmethod
+    def noted(self, key: str) -> str | None:
+        """What `note` kept."""
+
+    @abstractmethod
+    def commit(self) -> None:
+        """Make everything so far outlast the process."""
+
+    @abstractmethod
     def close(self) -> None:
-        """Write what is pending and let go of the files."""
+        """Write what is pending and let go of files and connections."""

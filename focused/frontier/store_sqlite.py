@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.arrays import load_arrays, save_arrays
+from focused.critics.base import RELEVANT
 from focused.frontier.blocks import Blocks
 from focused.frontier.job_file import JobFile
 from focused.frontier.links import Links
@@ -57,6 +59,7 @@ class SqliteStore(FrontierStore):
         seed: int = 0,
     ) -> None:
         self._file = JobFile(folder, identity or {})
+        self.folder = folder
         self._most_deaths = most_deaths
         self._most_late = most_late
         self._patience = patience
@@ -74,6 +77,8 @@ class SqliteStore(FrontierStore):
         self._tokens = 0
         self._order_number = 0
         self._pages = 0
+        self._found = 0
+        self._pages_of: Counter[int] = Counter()
         self._blocks = Blocks(self._file)
         self._ranking = Ranking(self._table, self._blocks, self._order, prioritizer, most_pieces=most_pieces, seed=seed)
         LEXICON.forget()
@@ -87,11 +92,6 @@ class SqliteStore(FrontierStore):
     @prioritizer.setter
     def prioritizer(self, new: Prioritizer) -> None:
         self._ranking.prioritizer = new
-
-    @property
-    def folder(self) -> Path:
-        """The job folder."""
-        return self._file.path.parent
 
     @property
     def relevance_sum(self) -> float:
@@ -127,6 +127,11 @@ class SqliteStore(FrontierStore):
     def pages(self) -> int:
         """How many pages were judged so far, in all starts of the job."""
         return self._pages
+
+    @property
+    def found(self) -> int:
+        """How many pages, duplicates left out, were judged relevant."""
+        return self._found
 
     @property
     def last_page(self) -> int:
@@ -206,15 +211,9 @@ class SqliteStore(FrontierStore):
         """The host that a lease counts for."""
         return self._leases[token].host
 
-    def pages_by_host(self) -> dict[int, int]:
-        """How many pages were fetched, by the number of their host."""
-        query = "SELECT host, count(*) FROM pages JOIN links ON links.id = pages.link GROUP BY host"
-        return dict(self._file.rows(query))
-
-    def count_found(self, least: float) -> int:
-        """How many pages reached a relevance."""
-        row = self._file.row("SELECT count(*) FROM pages WHERE outcome = 1 AND relevance >= ?", (least,))
-        return int(row[0])
+    def pages_of(self, host: int) -> int:
+        """How many pages of a host were fetched, duplicates included."""
+        return self._pages_of[host]
 
     def outcome_of(self, token: int) -> Outcome:
         """The outcome of a lease so far."""
@@ -294,6 +293,7 @@ class SqliteStore(FrontierStore):
             page.outcome = Outcome.DUPLICATE
         else:
             self._digests[page.digest] = page.link
+            self._found += page.relevance >= RELEVANT
         self._records[token] = page
         return page
 
@@ -337,6 +337,7 @@ class SqliteStore(FrontierStore):
         if page is not None:
             outcome = page.outcome
             self._table.relevance[lease.link] = page.relevance
+            self._pages_of[lease.host] += 1
             self._write_page(page)
         if lease.link in lease.chain:
             # It led to a link that another lease has, or had; so it was closed then.
@@ -406,6 +407,10 @@ class SqliteStore(FrontierStore):
             links, counts = self._blocks.late_counts()
             self._table.late[links] = np.minimum(counts, self._most_late)
         self._order_number, self._pages = self._file.row("SELECT coalesce(max(seq), 0), count(*) FROM pages")
+        found = "SELECT count(*) FROM pages WHERE outcome = 1 AND relevance >= ?"
+        self._found = self._file.row(found, (RELEVANT,))[0]
+        by_host = "SELECT host, count(*) FROM pages JOIN links ON links.id = pages.link GROUP BY host"
+        self._pages_of.update(dict(self._file.rows(by_host)))
         for link in np.flatnonzero(self._table.state == State.WAITING).tolist():
             self._order.put(link, int(self._table.host[link]), self._ranking.bases.get(link, 0.0))
 

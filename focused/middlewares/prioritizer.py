@@ -84,7 +84,8 @@ class PrioritizerMiddleware:
         """Give the evidence of some of a page's links to the frontier; what their requests carry, by address."""
         store = self.parts.store
         assert store is not None
-        source = store.link_of(response.meta.get(META, {}).get("token", 0))
+        token = response.meta.get(META, {}).get("token", 0)
+        source = store.link_of(token)
         known = store.reserve(urls)
         wanted = np.flatnonzero(known.wanted & (known.links != source))
         if not len(wanted):
@@ -92,7 +93,7 @@ class PrioritizerMiddleware:
         evidence = self._evidence(page, page.links.take(rows), known, wanted, source)
         scores = self.parts.scorer.score(evidence)
         store.add_evidence(source, evidence, scores)
-        self.parts.trainer.add(store.late_lessons(evidence, self.parts.judge(page).relevance))
+        self.parts.teach(token, store.late_lessons(evidence, self.parts.judge(page).relevance))
         fresh = (known.states == State.RESERVED).tolist()
         taken = {}
         for i, link, score in zip(wanted.tolist(), evidence.link.tolist(), scores.tolist(), strict=True):

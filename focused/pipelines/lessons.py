@@ -27,6 +27,6 @@ class LessonsPipeline:
         if isinstance(item, PageItem) and store is not None and store.prioritizer.learns:
             lessons = store.lessons_of(item.token)
             if lessons is not None:
-                self.parts.trainer.add(lessons)
+                self.parts.teach(item.token, lessons)
                 self.crawler.stats.inc_value("focused/lesson/count", len(lessons))
         return item

@@ -101,6 +101,7 @@ class Apprentice(Prioritizer):
             check_switch(name, value)
         self.d_max, self.offsets, self.reads = d_max, offsets, reads
         self.topics, self.sees_fetched = topics, cocitation
+        self.id_bits = bits
         self.learner: Learner
         if learner == "logistic":
             self.learner = LogisticLearner(_PRIOR, bits=bits, rate=rate, replays=replays, memory=memory, seed=seed)

@@ -85,6 +85,8 @@ class Prioritizer(ABC):
     learns: ClassVar[bool] = False
     learns_every: ClassVar[int] = 10
     """After how many pages it wants to learn, if the settings do not say."""
+    id_bits: int = 32
+    """How many of the upper bits of its features' ids it looks at: a store that is short of memory keeps only these."""
     late_lessons: ClassVar[int] = 0
     """How many links to one page, found after that page, it wants to learn from, if the settings do not say."""
     sees_fetched: bool = False

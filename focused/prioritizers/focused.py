@@ -45,7 +45,7 @@ from focused.pages.url_words import url_features
 from focused.prioritizers.base import Contribution, Lessons, Prioritizer, State, together
 from focused.prioritizers.context import append_to_rows
 from focused.prioritizers.kalman import KalmanLearner, Spreads
-from focused.prioritizers.novelty import Visits
+from focused.prioritizers.novelty import BITS, Visits
 from focused.prioritizers.opinions import opinions
 from focused.prioritizers.options import check_made_alike, check_number, check_switch
 from focused.prioritizers.places import PLACES, directories, has_no_text, places
@@ -114,6 +114,7 @@ class Focused(Prioritizer):
             check_switch(name, value)
         self.d_max, self.offsets, self.reads, self.source, self.graded = d_max, offsets, reads, source, graded
         self.novelty = novelty
+        self.id_bits = max(bits, BITS)
         where = [size * elements for size in _ELEMENTS] + [size * siblings for size in _SIBLINGS] + [*_DIRECTORY]
         spreads = Spreads(spread * words * _WORDS, spread * address * _ADDRESS, tuple(spread * size for size in where))
         self.visits = Visits()

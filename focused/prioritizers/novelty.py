@@ -17,24 +17,24 @@ from numpy.typing import NDArray
 from focused.prioritizers.base import State
 from focused.prioritizers.rows import fold
 
-_BITS = 16
+BITS = 16
 
 
 class Visits:
     """How many pages were judged in each directory, by the directories' numbers (folded to a table)."""
 
     def __init__(self, pages: NDArray[np.float32] | None = None) -> None:
-        self.pages = np.zeros(2**_BITS, np.float32) if pages is None else pages
+        self.pages = np.zeros(2**BITS, np.float32) if pages is None else pages
 
     def with_more(self, directories: NDArray[np.uint32], weights: NDArray[np.float32]) -> Visits:
         """These visits and some more; lessons of one page weigh 1 together."""
         pages = self.pages.copy()
-        np.add.at(pages, fold(directories, _BITS), weights)
+        np.add.at(pages, fold(directories, BITS), weights)
         return Visits(pages)
 
     def novelty(self, directories: NDArray[np.uint32]) -> NDArray[np.float32]:
         """1 where nobody was yet, towards 0 the more pages were judged there."""
-        return np.reciprocal(1 + self.pages[fold(directories, _BITS)], dtype=np.float32)
+        return np.reciprocal(1 + self.pages[fold(directories, BITS)], dtype=np.float32)
 
     def state(self) -> State:
         """Where somebody was, and how often."""

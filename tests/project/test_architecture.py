@@ -17,9 +17,9 @@ PLAIN = ("pages", "critics", "prioritizers", "frontier/order.py", "frontier/stor
 NOT_IN_PLAIN = ("scrapy", "twisted", "redis", "scrapy_redis")
 HEAVY = ("sklearn", "scipy", "joblib", "wordfreq", "rich", "jinja2")
 
-# Not imported by name: the event loop that a setting names, the selectors behind Scrapy's responses, and what the
-# frontier on many machines will be built on.
-USED_WITHOUT_IMPORT = {"uvloop", "parsel", "scrapy-redis"}
+# Not imported by name: the event loop that a setting names, the selectors behind Scrapy's responses, what gives the
+# client of a frontier on many machines, and what that client reads by.
+USED_WITHOUT_IMPORT = {"uvloop", "parsel", "scrapy-redis", "hiredis"}
 # Parts of others, which pin them.
 COMES_WITH = {"zope-interface": "twisted", "markupsafe": "jinja2"}
 

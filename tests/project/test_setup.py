@@ -74,3 +74,30 @@ def test_every_benchmark_is_listed_with_what_it_is() -> None:
     benchmarks = sorted(path.name for path in (ROOT / "bench").glob("[!_]*.py"))
     assert [command.rpartition("/")[2] for command in commands] == benchmarks
     assert all(sentence.strip() for sentence in sentences)
+
+
+def need_redis(path: Path, **programs: str) -> subprocess.CompletedProcess[str]:
+    """Look for redis-server where there are only these programs."""
+    for name, script in programs.items():
+        program = path / name.replace("_", "-")
+        program.write_text(f"#!/bin/sh\n{script}\n")
+        program.chmod(0o755)
+    command = [ROOT / "scripts" / "need-redis"]
+    return subprocess.run(command, env={"PATH": str(path)}, capture_output=True, text=True, check=False)
+
+
+def test_a_missing_redis_is_named_with_the_command_that_installs_it(tmp_path: Path) -> None:
+    run = need_redis(tmp_path, id="echo 1000", apt_get="exit 1")
+    assert run.returncode == 1
+    assert "apt-get install redis-server (as root)" in run.stderr
+
+
+def test_a_missing_redis_is_installed_by_root(tmp_path: Path) -> None:
+    run = need_redis(tmp_path, id="echo 0", apt_get='echo "asked: $*"')
+    assert run.returncode == 0
+    assert "asked: install -y -qq --no-install-recommends redis-server" in run.stdout
+
+
+def test_a_redis_that_is_there_is_enough(tmp_path: Path) -> None:
+    run = need_redis(tmp_path, id="echo 1000", redis_server="exit 0")
+    assert (run.returncode, run.stdout) == (0, "")

@@ -1,0 +1,268 @@
+"""The frontier in Redis: work a page there and here, bytes a waiting link, scoring everything again.
+
+    python bench/redis_store.py [--web demo] [--links 200000] [--pages 1500]
+
+Pages and links are those of a generated web, with the evidence of the default prioritizer; there are as many copies of
+it as it takes. Aims: at most 0.5 ms of Redis a page, at most 700 bytes of it a waiting
+link, a million of links scored again within 8 s while pages come in at 80 % of their pace or more.
+
+Prints Redis's own time a page (INFO commandstats), the CPU a page of a worker on Redis and, in the same run, of one on
+SQLite; the memory of the keys; and how long it takes to score everything again, alone and beside a worker.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import count
+from pathlib import Path
+from random import Random
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from focused.critics.base import Verdict
+from focused.demo.webs import WEBS, make_web
+from focused.frontier.redis_server import operation
+from focused.frontier.store import SEED_RANK, FrontierStore, NewLink, Outcome, PageRecord
+from focused.frontier.store_redis import RedisStore
+from focused.frontier.store_sqlite import SqliteStore
+from focused.pages.evidence import Evidence
+from focused.pages.page import page_from_html, url_to_host, url_to_key
+from focused.prioritizers.base import Lessons
+from focused.prioritizers.focused import Focused
+from focused.testing.redis_server import RedisServer
+
+FETCHED = 1 / 3
+LESSONS = 2_000
+PACE_OVER = 5.0
+
+
+@dataclass
+class Seen:
+    """A page as the crawl sees it: its links, their evidence and scores."""
+
+    url: str
+    body: bytes
+    urls: list[str]
+    evidence: Evidence
+    scores: np.ndarray
+
+
+def read_web(name: str, prioritizer: Focused) -> dict[str, Seen]:
+    """All pages of a generated web, with the evidence of their links."""
+    random, seen = Random(0), {}
+    for url, answer in make_web(name).pages.items():
+        if answer.status == 200 and answer.headers["Content-Type"].startswith("text/html"):
+            page = page_from_html(answer.body, url)
+            evidence = prioritizer.evidence(page, Verdict(random.random() ** 4), page.links)
+            seen[url] = Seen(url, answer.body, page.links.urls, evidence, prioritizer.score(evidence))
+    return seen
+
+
+def taught(prioritizer: Focused, pages: list[Seen]) -> Focused:
+    """A prioritizer that has learned something, so that its scores differ."""
+    random = np.random.default_rng(0)
+    evidence = Evidence.concat([page.evidence for page in pages])
+    evidence = evidence.take(random.choice(len(evidence), min(LESSONS, len(evidence)), replace=False))
+    n = len(evidence)
+    relevance = random.random(n).astype(np.float32) ** 4
+    learned = prioritizer.learn(Lessons(evidence, relevance, relevance, np.ones(n, np.float32), np.ones(n, np.bool_)))
+    assert learned is not None
+    return learned
+
+
+class Worker:
+    """Works on a store as a crawl does, page after page of copies of the web; ``reads`` each page, or knows them."""
+
+    def __init__(self, store: FrontierStore, pages: dict[str, Seen], first_copy: int, *, reads: bool = False) -> None:
+        self.store, self.pages, self.reads = store, pages, reads
+        self._copies = count(first_copy)
+        self._seeds = [next(iter(pages))]
+
+    def work(self, number: int) -> int:
+        """Fetch so many pages."""
+        done = 0
+        while done < number:
+            lease = self.store.lease(0.0, lambda _: 0.0)
+            if lease is None:
+                copy = next(self._copies)
+                for seed in self._seeds:
+                    self.store.add(NewLink(f"{seed}?{copy}", url_to_host(seed), base=SEED_RANK))
+                continue
+            self.store.sent(lease.token, 0.0, 1_000, 0.0)
+            url, _, copy = lease.url.partition("?")
+            if url not in self.pages:
+                self.store.acknowledge(lease.token, Outcome.DEAD, "404")
+                continue
+            self._page(lease.token, lease.link, self.pages[url], copy)
+            done += 1
+        return done
+
+    def _page(self, token: int, link: int, page: Seen, copy: str) -> None:
+        store = self.store
+        if self.reads:
+            read = page_from_html(page.body, page.url)
+            store.prioritizer.score(store.prioritizer.evidence(read, Verdict(0.5), read.links))
+        urls = [f"{url}?{copy}" for url in page.urls]
+        known = store.reserve(urls)
+        wanted = np.flatnonzero(known.wanted & (known.links != link))
+        if len(wanted):
+            evidence = page.evidence.take(wanted)
+            evidence.link = known.links[wanted].astype(np.uint32)
+            store.add_evidence(link, evidence, page.scores[wanted])
+            store.pool(token, store.late_lessons(evidence, 0.5))
+            fresh = {urls[i]: known.links[i] for i in wanted.tolist() if known.states[i] == 0}
+            for url, number in fresh.items():
+                store.add(NewLink(url, url_to_host(url), link=int(number), source=link, depth=1))
+        digest = url_to_key(f"{page.url}?{copy}")
+        store.record(token, PageRecord(0, page.url, 0.5, digest, item={"url": page.url, "title": "t" * 60}))
+        store.pool(token, store.lessons_of(token))
+        store.acknowledge(token, Outcome.PAGE)
+
+
+def open_store(server: RedisServer, prioritizer: Focused, name: str) -> RedisStore:
+    return RedisStore(server.client(60.0), "bench", name, prioritizer, most_late=5, patience=0.25)
+
+
+def cost_of_pages(server: RedisServer, folder: Path, prioritizer: Focused, pages: dict[str, Seen], number: int) -> None:
+    """Some pages on either store, by turns."""
+    redis = open_store(server, prioritizer, "pages")
+    sqlite = SqliteStore(folder, prioritizer, most_late=5, patience=0.25)
+    workers = {"redis": Worker(redis, pages, 0), "sqlite": Worker(sqlite, pages, 0)}
+    for worker in workers.values():
+        worker.work(200)
+    cpu = dict.fromkeys(workers, 0.0)
+    with server.client() as client:
+        client.config_resetstat()
+        for _ in range(10):
+            for name, worker in workers.items():
+                began = time.process_time()
+                worker.work(number // 10)
+                cpu[name] += time.process_time() - began
+        stats = client.info("commandstats")
+    scripts = stats["cmdstat_fcall"]
+    done = number // 10 * 10
+    print(f"Redis            {scripts['usec'] / done / 1000:.3f} ms a page in {scripts['calls'] / done:.2f} calls")
+    for name, seconds in cpu.items():
+        print(f"{name:<16} {1000 * seconds / done:.2f} ms of the worker's CPU a page")
+    redis.close()
+    sqlite.close()
+
+
+def fill(store: RedisStore, pages: dict[str, Seen], links: int) -> None:
+    """Let links wait with the evidence that they have when a third of their web has been fetched."""
+    random = Random(1)
+    fetched = set(random.sample(sorted(pages), int(len(pages) * FETCHED)))
+    waiting: dict[str, list[list[object]]] = {}
+    for source, url in enumerate(sorted(fetched), 1):
+        page = pages[url]
+        pieces = store._packing.pieces(page.evidence, source)
+        for target, score, piece in zip(page.urls, page.scores.tolist(), pieces, strict=True):
+            if target not in fetched:
+                waiting.setdefault(target, []).append([score, piece])
+    kept = {url: random.sample(found, min(len(found), 8)) for url, found in waiting.items()}
+    print(f"evidence         {sum(map(len, kept.values())) / len(kept):.2f} pieces a link")
+    operations: list[bytes] = []
+    for n, (url, host, found) in zip(range(links), _copies(kept), strict=False):
+        raw = url.encode()
+        link = {"key": url_to_key(url).to_bytes(8, "big"), "host": host, "depth": 3, "source": 0, "base": 0.0}
+        link |= {"length": len(raw), "request": 0, "body": raw + bytes(-len(raw) % 4), "found": found, "stamp": 0}
+        operations.append(operation("add", link))
+        if len(operations) == 500 or n == links - 1:
+            store._call(*operations)
+            operations = []
+
+
+def _copies(kept: dict[str, list[list[object]]]) -> Iterator[tuple[str, str, list[list[object]]]]:
+    for copy in count():
+        for url, found in kept.items():
+            host = url_to_host(url)
+            yield url.replace(host, f"{copy}.{host}", 1), f"{copy}.{host}", found
+
+
+def memory(server: RedisServer, links: int) -> None:
+    """Bytes of all keys, and of each kind."""
+    kinds: dict[str, int] = {}
+    with server.client(60.0) as client:
+        for key in client.scan_iter(count=1_000):
+            kind = key.decode().split(":")[2]
+            kinds[kind] = kinds.get(kind, 0) + client.memory_usage(key, samples=1_000)
+        used = client.info("memory")["used_memory_dataset"]
+    parts = ", ".join(
+        f"{kind} {size / links:.0f}" for kind, size in sorted(kinds.items(), key=lambda kind: -kind[1])[:6]
+    )
+    print(f"memory           {used / links:.0f} bytes a waiting link ({parts})")
+
+
+def rescore(store: RedisStore) -> float:
+    began = time.perf_counter()
+    store.rescore()()()
+    return time.perf_counter() - began
+
+
+def _work_for(server: RedisServer, prioritizer: Focused, pages: dict[str, Seen], seconds: float, told: object) -> None:
+    """Read pages until some seconds are over, in a process of its own; tell how many it was."""
+    store = open_store(server, prioritizer, f"beside-{seconds}-{time.monotonic_ns()}")
+    worker = Worker(store, pages, 1_000_000, reads=True)
+    worker.work(50)
+    told.send(0)  # type: ignore[attr-defined]
+    done, until = 0, time.monotonic() + seconds
+    while time.monotonic() < until:
+        done += worker.work(5)
+    told.send(done)  # type: ignore[attr-defined]
+    store.close()
+
+
+def pace_beside(server: RedisServer, prioritizer: Focused, pages: dict[str, Seen], store: RedisStore | None) -> float:
+    """Pages a second of a worker, while everything is scored again and again by this process (or nothing is)."""
+    here, there = multiprocessing.Pipe()
+    arguments = (server, prioritizer, pages, PACE_OVER, there)
+    process = multiprocessing.get_context("fork").Process(target=_work_for, args=arguments)
+    process.start()
+    here.recv()
+    while store is not None and not here.poll():
+        rescore(store)
+    done: int = here.recv()
+    process.join()
+    return done / PACE_OVER
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--web", choices=WEBS, default="demo")
+    parser.add_argument("--links", type=int, default=200_000)
+    parser.add_argument("--pages", type=int, default=1_500)
+    options = parser.parse_args()
+    prioritizer = Focused()
+    pages = read_web(options.web, prioritizer)
+    learned = taught(prioritizer, list(pages.values()))
+    with tempfile.TemporaryDirectory() as folder, RedisServer(Path(folder)) as server:
+        cost_of_pages(server, Path(folder), learned, pages, options.pages)
+        with server.client() as client:
+            client.flushall()
+        store = open_store(server, learned, "rescoring")
+        began = time.perf_counter()
+        fill(store, pages, options.links)
+        print(f"{store.waiting:,} links wait, {store.rows:,} pieces; filled in {time.perf_counter() - began:.0f} s")
+        first = rescore(store)
+        memory(server, options.links)
+        with server.client() as client:
+            before = client.info("cpu")["used_cpu_user"] + client.info("cpu")["used_cpu_sys"]
+            again = rescore(store)
+            after = client.info("cpu")["used_cpu_user"] + client.info("cpu")["used_cpu_sys"]
+        print(f"scoring again    {again:.2f} s ({first:.2f} s the first time), {after - before:.2f} s of Redis's CPU")
+        alone = pace_beside(server, learned, pages, None)
+        beside = pace_beside(server, learned, pages, store)
+        print(f"pace             {alone:.0f} pages/s alone, {beside:.0f} while scoring again: x {beside / alone:.2f}")
+        store.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,76 @@
+-- One call of a worker: the key of the crawl's `meta`; the worker, the number of the call, options, then operations.
+--
+-- All keys begin alike and so lie in one slot. Numbers are big-endian where they are members or fields, so that equal
+-- scores come in the order of the numbers. This is a library of Redis functions: its code is read once, and all that is
+-- known during a call is set anew by `begin`.
+
+local call, INF, UNKNOWN = nil, 1 / 0, 0 / 0
+local WORKER, OPTIONS, NOW, PREFIX, SILENCE
+local META, IDS, LINKS, PAGES, ITEMS, HOSTS, NAMES, PACES, READY, RESTING, ASLEEP, SUSPECTS, SUSPECTED, TARGETS, DIGESTS,
+  WORKERS, ANSWERS, OUTCOMES, LESSONS, NOTES
+
+-- A suspect waits by itself: it was out when its worker died.
+local RESERVED, WAITING, LEASED, DONE, SUSPECT = 0, 1, 2, 3, 4
+local OPS = {}
+local changes, new_ids, new_links
+
+local function begin(meta, worker, options)
+  call, META, WORKER, OPTIONS = redis.call, meta, worker, options
+  PREFIX = string.sub(meta, 1, -5)
+  IDS, LINKS, PAGES, ITEMS = PREFIX .. 'ids', PREFIX .. 'links', PREFIX .. 'pages', PREFIX .. 'items'
+  HOSTS, NAMES, PACES = PREFIX .. 'hosts', PREFIX .. 'names', PREFIX .. 'paces'
+  READY, RESTING, ASLEEP = PREFIX .. 'ready', PREFIX .. 'resting', PREFIX .. 'asleep'
+  SUSPECTS, SUSPECTED = PREFIX .. 'suspects', PREFIX .. 'suspected'
+  TARGETS, DIGESTS, OUTCOMES = PREFIX .. 'targets', PREFIX .. 'digests', PREFIX .. 'outcomes'
+  WORKERS, ANSWERS = PREFIX .. 'workers', PREFIX .. 'answers'
+  LESSONS, NOTES = PREFIX .. 'lessons', PREFIX .. 'notes'
+  -- Nobody called for so many seconds: Redis was away, or all workers were. Nobody is taken for dead because of that.
+  SILENCE = math.min(5, OPTIONS.lease_seconds / 2)
+  changes, new_ids, new_links = {}, {}, {}
+end
+
+local function order_of(h) return PREFIX .. 'order:' .. h end
+local function run_of(h) return PREFIX .. 'run:' .. h end
+local function old_of(h) return PREFIX .. 'old:' .. h end
+local function leases_of(worker) return PREFIX .. 'leases:' .. worker end
+
+local function bin(n) return struct.pack('>I4', n) end
+local function unbin(b) return (struct.unpack('>I4', b)) end
+-- As many digits as a double has: a score must come back as it was.
+local function exact(x) return string.format('%.17g', x) end
+
+-- Seconds since the crawl began, without silences; never back.
+local function tick()
+  local time = call('TIME')
+  -- Every call begins with the same seed.
+  math.randomseed(tonumber(time[2]))
+  local now = tonumber(time[1]) + tonumber(time[2]) / 1e6
+  local kept = call('HMGET', META, 'clock', 'heard')
+  local clock, gap = tonumber(kept[1] or 0), now - tonumber(kept[2] or now)
+  if gap > 0 and gap < SILENCE then clock = clock + gap end
+  call('HSET', META, 'clock', exact(clock), 'heard', exact(now))
+  return clock
+end
+
+-- Counts are written together, at the end of the call.
+local function count(what, by) changes[what] = (changes[what] or 0) + by end
+local function number(what) return tonumber(call('HGET', META, what) or 0) + (changes[what] or 0) end
+
+-- What many links get is written together, too: a call out of the script costs more than what is done there.
+local function write_all(key, values)
+  local arguments = {}
+  for field, value in pairs(values) do
+    arguments[#arguments + 1], arguments[#arguments + 2] = field, value
+    if #arguments == 2000 then
+      call('HSET', key, unpack(arguments))
+      arguments = {}
+    end
+  end
+  if #arguments > 0 then call('HSET', key, unpack(arguments)) end
+end
+
+local function flush()
+  if next(new_ids) then write_all(IDS, new_ids) end
+  if next(new_links) then write_all(LINKS, new_links) end
+  new_ids, new_links = {}, {}
+end

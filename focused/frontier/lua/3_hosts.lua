@@ -1,0 +1,171 @@
+-- Hosts: which of their links is the best, and when the next may be fetched.
+--
+-- The links of a host stand in its `run` (those scored last, the best first, with a cursor) or in its `order` (those
+-- that came or changed since). While its links are scored again, those that stood in `order` when that began stand in
+-- `old`. One that stands in the run and elsewhere counts by its place elsewhere.
+
+-- delay, requests at a time, how many are out, how many of these have not gone out yet, is the pace known, until when
+-- it rests, when the last request went out, cursor, turn of the run, pages, has it an `old`, where it is listed, rank
+-- there
+local HOST = '<fHHHBddIIIBBd'
+local NOWHERE, IN_READY, IN_RESTING = 0, 1, 2
+local ASLEEP_TOO = 4
+local hosts, numbers, touched, came
+
+local function forget_hosts() hosts, numbers, touched, came = {}, {}, {}, {} end
+
+local function host(h)
+  local r = hosts[h]
+  if r then return r end
+  r = { delay = 0, concurrency = 1, out = 0, unsent = 0, known = 0, rest = 0, sent = -INF, cursor = 0, turn = 0,
+    pages = 0, has_old = 0, place = NOWHERE, rank = 0 }
+  local raw = call('HGET', PACES, bin(h))
+  if raw then
+    r.delay, r.concurrency, r.out, r.unsent, r.known, r.rest, r.sent, r.cursor, r.turn, r.pages, r.has_old, r.place,
+      r.rank = struct.unpack(HOST, raw)
+  end
+  hosts[h] = r
+  return r
+end
+
+local function touch(h)
+  touched[h] = true
+  return host(h)
+end
+
+local function host_number(name)
+  local h = numbers[name]
+  if h then return h end
+  local found = call('HGET', HOSTS, name)
+  h = found and unbin(found)
+  if not h then
+    h = call('HINCRBY', META, 'hosts', 1)
+    call('HSET', HOSTS, name, bin(h))
+    call('HSET', NAMES, bin(h), name)
+  end
+  numbers[name] = h
+  return h
+end
+
+-- When the host may be fetched. From a lease until its request has gone out nobody knows when the next one may.
+local function opening(r)
+  if r.out >= r.concurrency then return INF end
+  if r.unsent > 0 and (r.known == 0 or r.delay > 0) then return INF end
+  return math.max(r.rest, r.known == 1 and r.delay > 0 and r.sent + r.delay or 0)
+end
+
+local function free(h, is_unsent)
+  local r = touch(h)
+  r.out = math.max(r.out - 1, 0)
+  if is_unsent then r.unsent = math.max(r.unsent - 1, 0) end
+end
+
+local function is_elsewhere(h, b)
+  return call('ZSCORE', order_of(h), b) or (host(h).has_old == 1 and call('ZSCORE', old_of(h), b))
+end
+
+local function unlist(h, b)
+  call('ZREM', order_of(h), b)
+  if host(h).has_old == 1 then call('ZREM', old_of(h), b) end
+end
+
+local function head_of_run(h, r)
+  local run = run_of(h)
+  while true do
+    local entry = call('GETRANGE', run, 8 * r.cursor, 8 * r.cursor + 7)
+    if #entry < 8 then return nil end
+    local rank, n = struct.unpack('<fI', entry)
+    local raw = raw_of(bin(n))
+    if raw and string.byte(raw, 1) == WAITING and not is_elsewhere(h, bin(n)) then return rank, n end
+    r.cursor = r.cursor + 1
+    touched[h] = true
+  end
+end
+
+-- Rank and number of the best link, and whether it stands in the run.
+local function best(h, r)
+  local rank, n = head_of_run(h, r)
+  local is_in_run = true
+  for i = 0, r.has_old do
+    local top = call('ZRANGE', i == 0 and order_of(h) or old_of(h), 0, 0, 'WITHSCORES')
+    if top[1] then
+      local other, m = -tonumber(top[2]), unbin(top[1])
+      if not rank or other > rank or (other == rank and m < n) then rank, n, is_in_run = other, m, false end
+    end
+  end
+  return rank, n, is_in_run
+end
+
+-- Put a host where it belongs: ready, or resting until it opens.
+local function place(h, r, rank)
+  local b, at = bin(h), opening(r)
+  local is_asleep, was_asleep = at > NOW, r.place >= ASLEEP_TOO
+  local was = was_asleep and r.place - ASLEEP_TOO or r.place
+  local is = not rank and NOWHERE or is_asleep and IN_RESTING or IN_READY
+  if is_asleep then
+    call('ZADD', ASLEEP, at == INF and '+inf' or exact(at), b)
+  elseif was_asleep then
+    call('ZREM', ASLEEP, b)
+  end
+  if was ~= NOWHERE and was ~= is then call('ZREM', was == IN_READY and READY or RESTING, b) end
+  if is ~= NOWHERE and (was ~= is or r.rank ~= rank) then
+    call('ZADD', is == IN_READY and READY or RESTING, exact(-rank), b)
+  end
+  r.place, r.rank = is + (is_asleep and ASLEEP_TOO or 0), rank or 0
+end
+
+local function place_anew(h)
+  local r = touch(h)
+  place(h, r, (best(h, r)))
+end
+
+-- Where links only came, the best is the better of the newcomers and of what was best. (It may have become worse; then
+-- that is found out when it is to be handed out.)
+local function settle()
+  flush()
+  for h in pairs(touched) do place_anew(h) end
+  for h, rank in pairs(came) do
+    if not touched[h] then
+      local r = host(h)
+      local is_listed = r.place ~= NOWHERE and r.place ~= ASLEEP_TOO
+      if not is_listed or rank > r.rank then
+        touched[h] = true
+        place(h, r, rank)
+      end
+    end
+  end
+  local paces = {}
+  for h in pairs(touched) do
+    local r = hosts[h]
+    paces[bin(h)] = struct.pack(HOST, r.delay, r.concurrency, r.out, r.unsent, r.known, r.rest, r.sent, r.cursor,
+      r.turn, r.pages, r.has_old, r.place, r.rank)
+  end
+  if next(paces) then write_all(PACES, paces) end
+  touched, came = {}, {}
+end
+
+local function wait(n, h, rank)
+  if host(h).has_old == 1 then call('ZREM', old_of(h), bin(n)) end
+  call('ZADD', order_of(h), exact(-rank), bin(n))
+  came[h] = math.max(came[h] or -INF, rank)
+end
+
+local function wake_due()
+  for _, b in ipairs(call('ZRANGEBYSCORE', ASLEEP, '-inf', exact(NOW), 'LIMIT', 0, 100)) do place_anew(unbin(b)) end
+end
+
+-- The best score, at most 1, that waits for a host which will be ready soon.
+local function best_resting()
+  for _, b in ipairs(call('ZRANGE', RESTING, 0, 4)) do
+    local wake = call('ZSCORE', ASLEEP, b)
+    if wake == 'inf' or (wake and tonumber(wake) < NOW + 10) then
+      return math.min(-tonumber(call('ZSCORE', RESTING, b)), 1)
+    end
+  end
+  return -INF
+end
+
+function OPS.sleep(op)
+  local r = touch(host_number(op[2]))
+  r.rest = math.max(r.rest, NOW + op[3])
+end

@@ -1,0 +1,109 @@
+-- Links come in.
+
+-- Number addresses by their keys; what is known of each: its entry in `ids`.
+function OPS.reserve(op)
+  local keys, found, new = op[2], {}, {}
+  flush()
+  for from = 1, #keys, 1000 do
+    local values = call('HMGET', IDS, unpack(keys, from, math.min(from + 999, #keys)))
+    for i, value in ipairs(values) do
+      found[from + i - 1] = value
+      if not value then new[#new + 1] = from + i - 1 end
+    end
+  end
+  if #new > 0 then
+    local n = call('HINCRBY', META, 'links', #new) - #new
+    for i, at in ipairs(new) do
+      found[at] = known(n + i, RESERVED, 0)
+      new_ids[keys[at]] = found[at]
+    end
+  end
+  return found
+end
+
+function OPS.number(op) return call('HINCRBY', META, 'links', 1) end
+
+function OPS.find(op)
+  local value = entry_of(op[2])
+  return value and unbin(value) or 0
+end
+
+-- No room is left for a link of this rank.
+local function is_crowded_out(rank)
+  local most = OPTIONS.most_waiting
+  if most == 0 then return false end
+  local waiting = number('waiting')
+  return waiting >= most * 1.05 or (waiting >= most and rank <= tonumber(call('HGET', META, 'floor') or -INF))
+end
+
+local function admit(n, link)
+  local h = host_number(link.host)
+  local record = {
+    state = WAITING, tries = 0, deaths = 0, depth = math.min(link.depth, 65535), best = 0, host = h,
+    source = link.source, base = link.base, score = 0, stamp = link.stamp, length = link.length,
+    request = link.request, key = link.key, rest = link.body, kept = 0,
+  }
+  merge(record, link.source, link.found, link.stamp)
+  if is_crowded_out(record.score + record.base) then
+    count('rows', -record.kept)
+    count('dropped', 1)
+    new_ids[link.key] = nil
+    call('HDEL', IDS, link.key)
+    return false
+  end
+  write(n, record)
+  new_ids[link.key] = known(n, WAITING, record.kept)
+  wait(n, h, record.score + record.base)
+  count('waiting', 1)
+  return true
+end
+
+-- More evidence for a link that waits or is out.
+local function see(n, source, found, seen, stamp)
+  local record = read(n)
+  if not record then return end
+  local before, had = record.score, record.kept
+  merge(record, source, found, stamp)
+  write(n, record)
+  new_ids[record.key] = known(n, WAITING, seen)
+  if record.state == WAITING and (had == 0 or record.score ~= before) then
+    wait(n, record.host, record.score + record.base)
+  end
+end
+
+-- Admit a link, with what was seen of it; false if it was admitted before.
+function OPS.add(op)
+  local link = op[2]
+  local value = entry_of(link.key)
+  local n = value and unbin(value) or call('HINCRBY', META, 'links', 1)
+  if value and string.byte(value, 5) ~= RESERVED then
+    if #link.found > 0 then see(n, link.source, link.found, string.byte(value, 6) + #link.found, link.stamp) end
+    return false
+  end
+  return admit(n, link)
+end
+
+-- What one page says of links that others know, too.
+function OPS.see(op)
+  for _, link in ipairs(op[3]) do see(link[1], op[2], link[3], link[2], op[4]) end
+end
+
+-- Evidence that was not kept counts, too: each piece shall have the same chance.
+function OPS.unwanted(op)
+  for _, link in ipairs(op[2]) do
+    if raw_of(bin(link[2])) then new_ids[link[1]] = known(link[2], WAITING, link[3]) end
+  end
+end
+
+-- Late lessons were given of pages.
+function OPS.late(op)
+  for _, key in ipairs(op[2]) do
+    local value = entry_of(key)
+    if value and string.byte(value, 5) == DONE then
+      local late = math.min(string.byte(value, 6) + 1, 255)
+      new_ids[key] = string.sub(value, 1, 5) .. string.char(late) .. string.sub(value, 7)
+    end
+  end
+end
+
+function OPS.evidence(op) return evidence_of(op[2]) end

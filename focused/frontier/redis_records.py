@@ -1,0 +1,155 @@
+"""Links and evidence as bytes in Redis: small, and read by the thousand at once.
+
+A record is a header, the address, the request (if it is more than an address) and the pieces of evidence, one behind
+the other, so that the server's script can add one or take one away. Everything begins at a multiple of four bytes:
+numpy then reads all records of a slice of the frontier as one array of words.
+
+Of the ids of features only the upper bits are kept that the prioritizer looks at: sixteen in one row, the rest (two,
+four, eight or sixteen) in a second one.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.pages.evidence import Evidence
+
+_WORD = 4
+_HEAD = np.dtype(
+    [
+        ("state", "u1"),
+        ("tries", "u1"),
+        ("deaths", "u1"),
+        ("kept", "u1"),
+        ("depth", "<u2"),
+        ("best", "u1"),
+        ("_1", "u1"),
+        ("host", "<u4"),
+        ("source", "<u4"),
+        ("base", "<f4"),
+        ("score", "<f4"),
+        ("stamp", "<u4"),
+        ("length", "<u2"),
+        ("_2", "<u2"),
+        ("request", "<u4"),
+        ("key", "V8"),
+    ]
+)
+_PIECE = struct.Struct("<HHHHI")
+_PIECE_WORDS = _PIECE.size // _WORD
+_MOST = 0xFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """Many records: where each link stands, what is added to its score, and all their evidence as one batch.
+
+    ``rows[i]`` says to which of the records row *i* of the evidence belongs.
+    """
+
+    state: NDArray[np.uint8]
+    base: NDArray[np.float32]
+    rows: NDArray[np.int64]
+    evidence: Evidence
+
+
+class Packing:
+    """How evidence is written: with so many upper bits of each id."""
+
+    def __init__(self, id_bits: int) -> None:
+        self._second = next(bits for bits in (0, 2, 4, 8, 16) if bits >= id_bits - 16)
+
+    def pieces(self, evidence: Evidence, source: int) -> list[bytes]:
+        """Each row of evidence as a piece."""
+        counts = np.minimum(np.diff(evidence.starts), _MOST)
+        dense = np.ascontiguousarray(evidence.dense, np.float32)
+        width, leaves = dense.shape[1], np.clip(evidence.leaf, 0, _MOST).tolist()
+        pieces = []
+        for row, (begin, count) in enumerate(zip(evidence.starts.tolist(), counts.tolist(), strict=False)):
+            body = dense[row].tobytes() + self._pack(evidence.ids[begin : begin + count])
+            words = _PIECE_WORDS + len(body) // _WORD
+            pieces.append(_PIECE.pack(words, width, count, leaves[row], source) + body)
+        return pieces
+
+    def read(self, raw: Sequence[bytes], links: NDArray[np.int64]) -> Records:
+        """Many records at once; ``links`` are their numbers."""
+        data = b"".join(raw)
+        words, halves, octets = np.frombuffer(data, "<u4"), np.frombuffer(data, "<u2"), np.frombuffer(data, "u1")
+        lengths = np.fromiter(map(len, raw), np.int64, len(raw))
+        begin = np.cumsum(lengths) - lengths
+        head = words[(begin // _WORD)[:, None] + np.arange(_HEAD.itemsize // _WORD)].view(_HEAD)[:, 0]
+        text = head["length"].astype(np.int64) + head["request"]
+        rows, at = _walk(words, begin + _HEAD.itemsize + -(-text // _WORD) * _WORD, head["kept"])
+        heads = halves[(at // 2)[:, None] + np.arange(4)].astype(np.int64)
+        width = int(heads[0, 1]) if len(heads) else 0
+        at += _PIECE.size
+        dense = words[(at // _WORD)[:, None] + np.arange(width)].view("<f4")
+        starts = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum(heads[:, 2], out=starts[1:])
+        evidence = Evidence(
+            starts,
+            self._unpack(halves, octets, at + _WORD * width, heads[:, 2]),
+            dense,
+            heads[:, 3].astype(np.int32),
+            links[rows].astype(np.uint32),
+            words[at // _WORD - 1].astype(np.uint32),
+            head["host"][rows].astype(np.uint32),
+        )
+        return Records(head["state"], head["base"].astype(np.float32), rows, evidence)
+
+    def _pack(self, ids: NDArray[np.uint32]) -> bytes:
+        packed = (ids >> np.uint32(16)).astype("<u2").tobytes()
+        bits = self._second
+        if bits:
+            rest = (ids >> np.uint32(16 - bits)) & np.uint32(2**bits - 1)
+            packed += rest.astype("<u2").tobytes() if bits == 16 else _join_bits(rest.astype(np.uint8), bits)
+        return packed + bytes(-len(packed) % _WORD)
+
+    def _unpack(
+        self, halves: NDArray[np.uint16], octets: NDArray[np.uint8], at: NDArray[np.int64], counts: NDArray[np.int64]
+    ) -> NDArray[np.uint32]:
+        total, bits = int(counts.sum()), self._second
+        within = np.arange(total, dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
+        ids: NDArray[np.uint32] = halves[np.repeat(at // 2, counts) + within].astype(np.uint32) << np.uint32(16)
+        if bits == 16:
+            ids |= halves[np.repeat(at // 2 + counts, counts) + within]
+        elif bits:
+            each = 8 // bits
+            rest = octets[np.repeat(at + 2 * counts, counts) + within // each].astype(np.uint32)
+            rest >>= ((within % each) * bits).astype(np.uint32)
+            ids |= (rest & np.uint32(2**bits - 1)) << np.uint32(16 - bits)
+        return ids
+
+
+def _join_bits(values: NDArray[np.uint8], bits: int) -> bytes:
+    """Several small numbers in each byte, the first one lowest."""
+    each = 8 // bits
+    padded = np.zeros(-(-len(values) // each) * each, np.uint8)
+    padded[: len(values)] = values
+    shifted = padded.reshape(-1, each) << (np.arange(each, dtype=np.uint8) * np.uint8(bits))
+    return np.bitwise_or.reduce(shifted, axis=1).astype(np.uint8).tobytes() if len(values) else b""
+
+
+def _walk(
+    words: NDArray[np.uint32], at: NDArray[np.int64], kept: NDArray[np.uint8]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where the pieces of all records begin, and to which record each belongs, in the order of the records."""
+    at, rows, places = at.copy(), [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for number in range(int(kept.max(initial=0))):
+        have = np.flatnonzero(kept > number)
+        rows.append(have)
+        places.append(at[have])
+        at[have] += (words[at[have] // _WORD] & np.uint32(_MOST)).astype(np.int64) * _WORD
+    all_rows, all_places = np.concatenate(rows), np.concatenate(places)
+    order = np.argsort(all_rows, kind="stable")
+    return all_rows[order], all_places[order]
+
+
+def body(url: bytes, request: bytes) -> bytes:
+    """An address and a request as they stand in a record."""
+    return url + request + bytes(-(len(url) + len(request)) % _WORD)

@@ -1,0 +1,174 @@
+"""Everything that waits is scored again: host by host, in slices, beside the crawl.
+
+For a slice of hosts the links are read, scored at once and put in order here; the new order goes back as one string of
+eight bytes a link. What came or changed meanwhile keeps the place that it has. So nobody waits for longer than it takes
+Redis to read a thousand records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from time import monotonic, sleep
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.frontier.redis_records import Packing, Records
+from focused.frontier.redis_server import Server, operation
+from focused.frontier.store import State
+from focused.prioritizers.base import Prioritizer
+
+T = TypeVar("T")
+
+_RUN = np.dtype([("rank", "<f4"), ("link", "<u4")])
+_SLICE = 4_000
+# Redis serves nobody else while it reads so many records, or counts the links of so many hosts.
+_AT_ONCE = 500
+_FEW = 250
+# Between slices there is rest, for so long as a slice took: Redis and the machine are there for the crawl first.
+_REST = 1.0
+# With so much of the room left after links were dropped, they need not be dropped again at once.
+_KEPT = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class _Host:
+    """A host's waiting links as they were when they were read."""
+
+    number: int
+    turn: int
+    links: NDArray[np.int64]
+
+
+class Rescoring:
+    """One re-scoring by one snapshot of the prioritizer."""
+
+    def __init__(self, server: Server, packing: Packing, prioritizer: Prioritizer, *, most_waiting: int = 0) -> None:
+        self._server = server
+        self._packing = packing
+        self._prioritizer = prioritizer
+        self._most_waiting = most_waiting
+        self._written: list[tuple[int, NDArray[Any]]] = []
+
+    def run(self) -> Callable[[], None]:
+        """The whole work; the closing step has nothing left to do."""
+        for hosts in self._slices():
+            began = monotonic()
+            self._rescore(hosts)
+            sleep(_REST * (monotonic() - began))
+        if self._most_waiting:
+            self._drop_the_worst()
+        return lambda: None
+
+    def _slices(self) -> Iterator[list[int]]:
+        """All hosts with waiting links, so many at a time that their links make a slice."""
+        (standing,) = self._call([])
+        hosts: list[int] = []
+        size = 0
+        for first in range(1, int(standing[b"hosts"]) + 1, _AT_ONCE):
+            last = min(first + _AT_ONCE - 1, int(standing[b"hosts"]))
+            for host, links in enumerate(self._call([operation("sizes", first, last)])[0], first):
+                if not links:
+                    continue
+                hosts.append(host)
+                size += int(links)
+                if size >= _SLICE:
+                    yield hosts
+                    hosts, size = [], 0
+        if hosts:
+            yield hosts
+
+    def _rescore(self, numbers: Sequence[int]) -> None:
+        hosts = [self._read_host(host, found) for host, found in zip(numbers, self._snapshots(numbers), strict=True)]
+        waits, ranks = self._score(np.concatenate([host.links for host in hosts]))
+        self._write(list(self._in_order(hosts, waits, ranks)))
+
+    def _in_order(
+        self, hosts: Sequence[_Host], waits: NDArray[np.bool_], ranks: NDArray[np.float32]
+    ) -> Iterator[tuple[_Host, NDArray[Any]]]:
+        """Each host's new run: its links that still wait, the best first."""
+        end = 0
+        for host in hosts:
+            begin, end = end, end + len(host.links)
+            chosen = np.flatnonzero(waits[begin:end])
+            own = ranks[begin:end]
+            order = chosen[np.lexsort((host.links[chosen], -own[chosen]))]
+            run = np.zeros(len(order), _RUN)
+            run["rank"], run["link"] = own[order], host.links[order]
+            yield host, run
+
+    def _snapshots(self, hosts: Sequence[int]) -> list[Any]:
+        return self._call([operation("snapshot", host) for host in hosts])[:-1]
+
+    def _read_host(self, number: int, found: Any) -> _Host:
+        turn, run, listed = found
+        in_run = np.frombuffer(run, _RUN)["link"].astype(np.int64)
+        in_order = np.frombuffer(b"".join(listed or []), ">u4").astype(np.int64)
+        return _Host(number, int(turn), np.union1d(in_run, in_order))
+
+    def _score(self, links: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
+        """Which of the links wait, and their ranks."""
+        waits, ranks = np.zeros(len(links), np.bool_), np.zeros(len(links), np.float32)
+        raw = self._read_links(links)
+        there = np.array([i for i, record in enumerate(raw) if record], np.int64)
+        if len(there):
+            records = self._packing.read([raw[i] for i in there], links[there])
+            waits[there] = records.state == State.WAITING.value
+            ranks[there] = self._combined(records) + records.base
+        return waits, ranks
+
+    def _read_links(self, links: NDArray[np.int64]) -> list[bytes | None]:
+        fields = links.astype(">u4").tobytes()
+        keys = [fields[i : i + 4] for i in range(0, len(fields), 4)]
+
+        where, client = f"{self._server.prefix}links", self._server.client
+        records: list[bytes | None] = []
+        for some in _chunks(keys, _AT_ONCE):
+            records += self._server.wait_for(partial(client.hmget, where, some))
+        return records
+
+    def _combined(self, records: Records) -> NDArray[np.float32]:
+        """The score of each record from all its evidence; 0 where there is none."""
+        size, rows = len(records.state), records.rows
+        combined = np.zeros(size, np.float32)
+        if not len(rows):
+            return combined
+        scores = self._prioritizer.score(records.evidence)
+        if self._prioritizer.combine == "first":
+            combined[rows[::-1]] = scores[::-1]
+        elif self._prioritizer.combine == "max":
+            np.maximum.at(combined, rows, scores)
+        else:
+            total = np.bincount(rows, weights=scores, minlength=size)
+            combined = (total / np.maximum(np.bincount(rows, minlength=size), 1)).astype(np.float32)
+        return combined
+
+    def _write(self, written: Sequence[tuple[_Host, NDArray[Any]]]) -> None:
+        runs = [operation("adopt", host.number, host.turn, run.tobytes()) for host, run in written]
+        adopted = self._call(runs)[:-1]
+        if self._most_waiting:
+            pairs = zip(written, adopted, strict=True)
+            self._written += [(host.number, run) for (host, run), is_adopted in pairs if is_adopted]
+
+    def _drop_the_worst(self) -> None:
+        waiting = sum(len(run) for _, run in self._written)
+        if waiting <= self._most_waiting:
+            return
+        ranks = np.concatenate([run["rank"] for _, run in self._written])
+        kept = int(_KEPT * self._most_waiting)
+        floor = np.partition(ranks, waiting - kept)[waiting - kept]
+        self._call([operation("set_floor", float(floor))])
+        for host, run in self._written:
+            for some in _chunks(run["link"][run["rank"] < floor].tolist(), _FEW):
+                self._call([operation("drop", host, some)])
+
+    def _call(self, operations: Sequence[bytes]) -> list[Any]:
+        # Each of them may be carried out twice.
+        return self._server.call(operations, numbered=False)
+
+
+def _chunks(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (values[i : i + size] for i in range(0, len(values), size))

@@ -1,0 +1,129 @@
+"""Calls of the frontier's script on a Redis server that may be away for a while.
+
+A call is numbered, and the server keeps its answer: one that was carried out although its answer was lost is not
+carried out a second time when it is sent again. So whatever fails on the way is simply tried again, until patience is
+over.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from hashlib import sha1
+from importlib.resources import files
+from time import monotonic, sleep
+from typing import Any
+
+import msgpack
+from redis import Redis
+from redis.exceptions import (
+    ClusterDownError,
+    MasterDownError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    ResponseError,
+    TryAgainError,
+)
+from redis.exceptions import ConnectionError as NoConnection
+from redis.exceptions import TimeoutError as NoAnswer
+
+from focused.frontier.store import StoreBroken
+
+logger = logging.getLogger(__name__)
+
+_SCRIPTS = sorted((files("focused.frontier") / "lua").iterdir(), key=lambda file: file.name)
+_LUA = "\n".join(file.read_text("utf-8") for file in _SCRIPTS if file.name.endswith(".lua"))
+# Of another version of this code on the same server nothing is shared but the data.
+_NAME = f"focused_{sha1(_LUA.encode(), usedforsecurity=False).hexdigest()[:16]}"
+_LIBRARY = f"#!lua name={_NAME}\n{_LUA}".replace("@NAME@", _NAME)
+# What a server says that is starting, full, or cut off from the others: it may pass. Some come as errors of their own.
+_PASSING = ("BUSY", "MISCONF", "NOREPLICAS")
+_PASSING_ERRORS = (OutOfMemoryError, ReadOnlyError, ClusterDownError, MasterDownError, TryAgainError)
+_FIRST_PAUSE, _LONGEST_PAUSE, _LOOK_EVERY = 0.05, 1.0, 0.2
+
+
+class Server:
+    """One connection's calls for one crawl. ``is_ending`` is asked while waiting: True ends it at once."""
+
+    def __init__(
+        self, client: Redis, crawl: str, worker: str, *, patience: float, is_ending: Callable[[], bool]
+    ) -> None:
+        self.client = client
+        self.prefix = f"{{focused:{crawl}}}:"
+        self.worker = worker
+        self.options: dict[str, Any] = {}
+        self._patience = patience
+        self._is_ending = is_ending
+        self._number = 0
+
+    def call(self, operations: Sequence[bytes], *, numbered: bool = True) -> list[Any]:
+        """Carry out some operations in one script; their answers, and how the crawl stands.
+
+        Operations without a number may be carried out twice.
+        """
+        if numbered:
+            self._number += 1
+        number = self._number if numbered else 0
+        arguments = [f"{self.prefix}meta", self.worker, number, msgpack.packb(self.options), *operations]
+        packed = self.wait_for(lambda: self._carry_out(arguments))
+        answers: list[Any] = msgpack.unpackb(packed, raw=True, strict_map_key=False)
+        return answers
+
+    def wait_for(self, what: Callable[[], Any]) -> Any:
+        """What a call to Redis gives; while there is none to be had, wait and try again."""
+        began, pause, told = monotonic(), _FIRST_PAUSE, False
+        while True:
+            try:
+                found = what()
+            except (NoConnection, NoAnswer, OSError, ResponseError) as error:
+                if isinstance(error, ResponseError) and not _may_pass(error):
+                    raise
+                self._check_patience(began, error)
+                if not told:
+                    logger.warning("Redis is away (%s): waiting for up to %.0f seconds", error, self._patience)
+                told = True
+                self._pause(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+            else:
+                if told:
+                    logger.warning("Redis is back after %.0f seconds", monotonic() - began)
+                return found
+
+    def _carry_out(self, arguments: Sequence[Any]) -> Any:
+        try:
+            return self.client.fcall(_NAME, 1, *arguments)
+        except ResponseError as error:
+            if "Function not found" not in str(error):
+                raise
+        self.client.function_load(_LIBRARY, replace=True)
+        return self.client.fcall(_NAME, 1, *arguments)
+
+    def _check_patience(self, began: float, error: Exception) -> None:
+        if self._is_ending():
+            raise StoreBroken(f"the crawl was ended while Redis was away ({error}); nothing acknowledged is lost")
+        if monotonic() - began >= self._patience:
+            raise StoreBroken(
+                f"Redis did not come back within {self._patience:.0f} seconds ({error}); what was acknowledged is as "
+                f"safe as Redis keeps it: start the same command again when it is there"
+            )
+
+    def _pause(self, seconds: float) -> None:
+        until = monotonic() + seconds
+        while (left := until - monotonic()) > 0 and not self._is_ending():
+            sleep(min(left, _LOOK_EVERY))
+
+
+def _may_pass(error: ResponseError) -> bool:
+    return isinstance(error, _PASSING_ERRORS) or str(error).startswith(_PASSING)
+
+
+def operation(name: str, *arguments: Any) -> bytes:
+    """An operation of the script, as bytes. Texts and bytes are the same there."""
+    packed: bytes = msgpack.packb([name, *arguments], use_bin_type=False, unicode_errors="surrogatepass")
+    return packed
+
+
+def forget(client: Redis, crawl: str) -> None:
+    """Begin anew: nothing of a crawl is left."""
+    for key in client.scan_iter(match=f"{{focused:{crawl}}}:*".replace("[", "\\["), count=1_000):
+        client.unlink(key)

@@ -1,0 +1,125 @@
+"""A frontier store under test, of either kind, and what tests do with it."""
+
+from __future__ import annotations
+
+from itertools import count
+
+import numpy as np
+
+from focused.frontier.store import NewLink, Outcome, PageRecord
+from focused.frontier.store_redis import RedisStore
+from focused.frontier.store_sqlite import SqliteStore
+from focused.pages.evidence import Evidence
+from focused.prioritizers.base import Prioritizer
+from focused.testing.redis_server import RedisServer
+
+_NAMES = count(1)
+
+
+def always(_host):
+    return 0.0
+
+
+def lease(store, gate=always):
+    """The next link. Its request goes out at once, to a host that may be fetched at any pace."""
+    leased = store.lease(0, gate)
+    if leased is not None:
+        store.sent(leased.token, 0.0, 1_000, 0.0)
+    return leased
+
+
+def addresses(store):
+    """Lease all that can be leased."""
+    taken = []
+    while (leased := lease(store)) is not None:
+        taken.append(leased.url)
+    return taken
+
+
+def open_redis(server, prioritizer=None, **options):
+    """A worker's store in a server's crawl."""
+    options = {"redis_patience": 20.0, **options}
+    return RedisStore(server.client(), "test", f"worker-{next(_NAMES)}", prioritizer or Plain(), **options)
+
+
+def crash(store):
+    """Let go of everything as the death of the process would: without a word to the database."""
+    store.abandon()
+
+
+class Plain(Prioritizer):
+    """The score stands in the evidence, times a factor that "learning" changes."""
+
+    name = "plain"
+    dense = ("score",)
+    learns = True
+
+    def __init__(self, factor=1.0, **options):
+        super().__init__(**options)
+        self.factor = factor
+
+    def evidence(self, page, verdict, links, *, fetched=None, arrived_by=None):
+        raise AssertionError("not used here")
+
+    def score(self, evidence):
+        return (evidence.dense[:, 0] * self.factor % 1.0).astype(np.float32)
+
+
+class Frontier:
+    """A store under test; `again` closes it and opens it again where that should make no difference.
+
+    ``place`` is a job folder or a server of Redis.
+    """
+
+    def __init__(self, place, reopens=False, **options):
+        self.place, self.reopens, self.options = place, reopens, options
+        self.store = self.open()
+
+    @classmethod
+    def over(cls, store):
+        """A store that is open already."""
+        frontier = cls.__new__(cls)
+        frontier.store, frontier.reopens = store, False
+        return frontier
+
+    def open(self):
+        options = {"prioritizer": Plain(combine=self.options.pop("combine", "mean")), **self.options}
+        made = open_redis if isinstance(self.place, RedisServer) else SqliteStore
+        store = made(self.place, options.pop("prioritizer"), **options)
+        store.rescore()()()
+        return store
+
+    def again(self):
+        if self.reopens:
+            combine = self.store.prioritizer.combine
+            self.store.close()
+            self.options["combine"] = combine
+            self.store = self.open()
+        return self.store
+
+    def page(self, url, relevance, links=(), digest=None):
+        """Lease the best link, which must be ``url``; judge it, find links on it, acknowledge it."""
+        leased = lease(self.store)
+        assert leased is not None
+        assert leased.url == url
+        self.found(leased, links)
+        number = digest if digest is not None else hash(url) & 0xFFFFFFFF
+        record = PageRecord(0, url, relevance, number, item={"url": url, "relevance": relevance})
+        self.store.record(leased.token, record)
+        lessons = self.store.lessons_of(leased.token)
+        self.store.pool(leased.token, lessons)
+        self.store.acknowledge(leased.token, Outcome.PAGE)
+        return leased, lessons
+
+    def found(self, leased, links):
+        if not links:
+            return
+        known = self.store.reserve([url for url, _ in links])
+        wanted = np.flatnonzero(known.wanted)
+        dense = np.array([links[i][1] for i in wanted], np.float32)
+        evidence = Evidence.of(np.zeros(len(wanted) + 1, np.int64), np.zeros(0, np.uint32), dense)
+        evidence.link = known.links[wanted].astype(np.uint32)
+        self.store.add_evidence(leased.link, evidence, self.store.prioritizer.score(evidence))
+        self.store.pool(leased.token, self.store.late_lessons(evidence, 0.0))
+        for i in wanted:
+            self.store.add(NewLink(links[i][0], "host", link=int(known.links[i]), source=leased.link, depth=1))

@@ -1,0 +1,202 @@
+"""What only the store of one machine promises: of its file, its memory, and the death of its process."""
+
+import sqlite3
+
+import pytest
+from frontiers import Frontier, Plain, addresses, always, crash
+
+from focused.frontier.records import count_by, read_items, read_records
+from focused.frontier.store import SEED_RANK, JobRefused, NewLink, Outcome, PageRecord, StoreBroken
+from focused.frontier.store_sqlite import SqliteStore
+
+
+@pytest.fixture
+def make(tmp_path):
+    made = []
+
+    def make_frontier(**options):
+        made.append(Frontier(tmp_path, **options))
+        made[-1].store.add(NewLink("http://seed/", "seed", base=SEED_RANK))
+        return made[-1]
+
+    yield make_frontier
+    for frontier in made:
+        frontier.store.close()
+
+
+def test_a_link_with_an_outdated_score_is_scored_when_it_is_taken(make):
+    frontier = make()
+    frontier.page("http://seed/", 0.5, [("http://h/a", 0.3), ("http://h/b", 0.6)])
+    frontier.store.prioritizer = Plain(2.5, combine="mean")
+    assert frontier.store.lease(0, always).url == "http://h/b", "0.5 is still more than the old score of the other"
+    frontier.store.prioritizer = Plain(0.1, combine="mean")
+    assert frontier.store.lease(0, always).score == pytest.approx(0.03)
+
+
+def test_rescoring_is_the_same_whether_evidence_is_held_in_memory_or_read(tmp_path, monkeypatch):
+    def ranks(folder):
+        folder.mkdir()
+        frontier = Frontier(folder, False)
+        frontier.store.add(NewLink("http://seed/", "seed", base=SEED_RANK))
+        frontier.page("http://seed/", 0.5, [(f"http://h/{n}", 0.99 - n / 1000) for n in range(50)])
+        for n in range(12):
+            frontier.page(f"http://h/{n}", 0.5, [(f"http://h/{m}", (n * m % 7) / 10) for m in range(12, 50)])
+        frontier.store.prioritizer = Plain(2.5, combine="mean")
+        frontier.store.rescore()()()
+        order = addresses(frontier.store)
+        frontier.store.close()
+        return order
+
+    held = ranks(tmp_path / "held")
+    monkeypatch.setattr("focused.frontier.blocks._MOST_HELD", 1_000)
+    assert ranks(tmp_path / "read") == held
+    assert len(held) == 38
+
+
+def test_leased_links_are_handed_out_again_after_a_crash(tmp_path):
+    store = SqliteStore(tmp_path, Plain())
+    store.add(NewLink("http://h/a", "h"))
+    store.lease(0, always)
+    store.commit()
+    crash(store)
+    again = SqliteStore(tmp_path, Plain())
+    assert again.lease(0, always).tries == 2
+    again.close()
+
+
+def die_with_one_link_out(folder, *, at_work):
+    """Start a crawl, lease its one link, have its page come or not, and die. False if there is nothing to lease."""
+    store = SqliteStore(folder, Plain(), most_deaths=3)
+    store.add(NewLink("http://h/a", "h"))
+    lease = store.lease(0, always)
+    if lease is not None:
+        if at_work:
+            store.begin_work(lease.token)
+        store.commit()
+    crash(store)
+    return lease is not None
+
+
+def test_a_page_that_always_kills_its_crawl_is_given_up(tmp_path):
+    deaths = [die_with_one_link_out(tmp_path, at_work=True) for _ in range(5)]
+    assert deaths == [True] * 4 + [False], "of the first death nobody knows whose it was"
+    with read_records(tmp_path) as records:
+        assert count_by(records, "outcome") == {Outcome.FAILED: 1}
+
+
+def test_a_link_that_was_merely_out_when_its_crawl_was_killed_is_not_given_up_for_it(tmp_path):
+    deaths = [die_with_one_link_out(tmp_path, at_work=n % 5 == 0) for n in range(10)]
+    assert deaths == [True] * 10, "at work at one of the deaths that count"
+    deaths = [die_with_one_link_out(tmp_path, at_work=False) for _ in range(6)]
+    assert deaths == [True] * 5 + [False], "but not for ever"
+
+
+def test_links_that_were_out_at_a_death_go_out_one_by_one(tmp_path):
+    store = SqliteStore(tmp_path, Plain())
+    for name in "abc":
+        store.add(NewLink(f"http://h/{name}", "h"))
+    assert len([store.lease(0, always) for _ in "abc"]) == 3
+    store.commit()
+    crash(store)
+    store = SqliteStore(tmp_path, Plain())
+    store.add(NewLink("http://h/d", "h"))
+    first, other = store.lease(0, always), store.lease(0, always)
+    assert (first.url, other.url) == ("http://h/a", "http://h/d"), "one suspect is out, the others wait for it"
+    assert store.lease(0, always) is None
+    assert store.waiting == 2
+    store.acknowledge(first.token, Outcome.DEAD)
+    assert store.lease(0, always).url == "http://h/b"
+    store.close()
+
+
+def test_what_was_not_acknowledged_leaves_no_page(tmp_path):
+    store = SqliteStore(tmp_path, Plain())
+    store.add(NewLink("http://h/a", "h"))
+    lease = store.lease(0, always)
+    store.record(lease.token, PageRecord(0, "http://h/a", 1.0, 5))
+    store.commit()
+    crash(store)
+    again = SqliteStore(tmp_path, Plain())
+    assert again.pages == 0
+    again.close()
+
+
+def test_a_page_fetched_a_second_time_replaces_its_evidence(tmp_path):
+    frontier = Frontier(tmp_path, False)
+    frontier.store.add(NewLink("http://seed/", "seed", base=SEED_RANK))
+    lease = frontier.store.lease(0, always)
+    frontier.found(lease, [("http://h/a", 0.2), ("http://h/b", 0.3)])
+    frontier.store.commit()
+    crash(frontier.store)
+    frontier.store = frontier.open()
+    frontier.page("http://seed/", 0.5, [("http://h/a", 0.6), ("http://h/b", 0.3)])
+    lease = frontier.store.lease(0, always)
+    assert lease.url == "http://h/a"
+    assert lease.score == pytest.approx(0.6)
+    assert len(frontier.store.lessons_of(lease.token)) == 1
+    frontier.store.close()
+
+
+def test_two_crawls_on_one_job_are_refused(tmp_path):
+    store = SqliteStore(tmp_path, Plain())
+    with pytest.raises(JobRefused, match="in use by another crawl"):
+        SqliteStore(tmp_path, Plain())
+    store.close()
+    SqliteStore(tmp_path, Plain()).close()
+
+
+def test_the_job_of_another_topic_is_refused(tmp_path):
+    SqliteStore(tmp_path, Plain(), identity={"topic": "chess"}).close()
+    with pytest.raises(JobRefused, match="made with topic 'chess', this crawl has 'go'"):
+        SqliteStore(tmp_path, Plain(), identity={"topic": "go"})
+    SqliteStore(tmp_path, Plain(), identity={"topic": "chess"}).close()
+
+
+def test_a_job_of_another_format_is_refused(tmp_path):
+    SqliteStore(tmp_path, Plain()).close()
+    with sqlite3.connect(tmp_path / "job.db") as db:
+        db.execute("UPDATE meta SET value = '0' WHERE key = 'format'")
+    with pytest.raises(JobRefused, match="format '0'"):
+        SqliteStore(tmp_path, Plain())
+
+
+def test_a_file_that_is_no_job_is_refused(tmp_path):
+    (tmp_path / "job.db").write_bytes(b"not a database at all" * 100)
+    with pytest.raises(JobRefused, match="not a readable job file"):
+        SqliteStore(tmp_path, Plain())
+
+
+def test_a_full_disk_is_told_and_loses_nothing_acknowledged(tmp_path):
+    frontier = Frontier(tmp_path, False)
+    frontier.store.add(NewLink("http://seed/", "seed", base=SEED_RANK))
+    frontier.page("http://seed/", 0.5, [("http://h/a", 0.2)])
+    frontier.store._file._db.execute("PRAGMA max_page_count = 1")
+    for i in range(2000):
+        frontier.store.add(NewLink(f"http://h/{'x' * 500}/{i}", "h"))
+    with pytest.raises(StoreBroken, match="full"):
+        frontier.store.commit()
+    crash(frontier.store)
+    frontier.store = frontier.open()
+    assert frontier.store.pages == 1
+    assert frontier.store.lease(0, always).url == "http://h/a"
+    frontier.store.close()
+
+
+def test_memory_per_waiting_link_is_small(tmp_path):
+    frontier = Frontier(tmp_path, False)
+    frontier.store._table.grow(100_000)
+    columns = [getattr(frontier.store._table, name) for name, _ in frontier.store._table._COLUMNS]
+    assert sum(column.nbytes for column in columns) / frontier.store._table.size <= 20
+    frontier.store.close()
+
+
+def test_a_duplicate_is_recorded_but_gives_no_item(make):
+    frontier = make()
+    frontier.page("http://seed/", 0.9, [("http://h/a", 0.9), ("http://h/b", 0.1)])
+    frontier.page("http://h/a", 0.8, digest=77)
+    frontier.page("http://h/b", 0.8, digest=77)
+    frontier.store.close()
+    with read_records(frontier.place) as records:
+        assert [item["url"] for item in read_items(records)] == ["http://seed/", "http://h/a"]
+        assert count_by(records, "outcome") == {Outcome.PAGE: 2, Outcome.DUPLICATE: 1}
+    frontier.store = frontier.open()
