@@ -16,6 +16,7 @@ from typing import Any
 
 import msgpack
 from redis import Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import (
     ClusterDownError,
     MasterDownError,
@@ -26,6 +27,7 @@ from redis.exceptions import (
 )
 from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import TimeoutError as NoAnswer
+from redis.retry import Retry
 
 from focused.frontier.store import StoreBroken
 
@@ -55,6 +57,9 @@ class Server:
         self._patience = patience
         self._is_ending = is_ending
         self._number = 0
+        self._is_away = False
+        # Whether to try again is decided here.
+        client.set_retry(Retry(NoBackoff(), 0))
 
     def call(self, operations: Sequence[bytes], *, numbered: bool = True) -> list[Any]:
         """Carry out some operations in one script; their answers, and how the crawl stands.
@@ -71,7 +76,7 @@ class Server:
 
     def wait_for(self, what: Callable[[], Any]) -> Any:
         """What a call to Redis gives; while there is none to be had, wait and try again."""
-        began, pause, told = monotonic(), _FIRST_PAUSE, False
+        began, pause = monotonic(), _FIRST_PAUSE
         while True:
             try:
                 found = what()
@@ -79,13 +84,14 @@ class Server:
                 if isinstance(error, ResponseError) and not _may_pass(error):
                     raise
                 self._check_patience(began, error)
-                if not told:
+                if not self._is_away:
+                    self._is_away = True
                     logger.warning("Redis is away (%s): waiting for up to %.0f seconds", error, self._patience)
-                told = True
                 self._pause(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE)
             else:
-                if told:
+                if self._is_away:
+                    self._is_away = False
                     logger.warning("Redis is back after %.0f seconds", monotonic() - began)
                 return found
 
