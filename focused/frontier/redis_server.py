@@ -55,7 +55,7 @@ class Server:
         self.worker = worker
         self.options: dict[str, Any] = {}
         self._patience = patience
-        self._is_ending = is_ending
+        self.is_ending = is_ending
         self._number = 0
         self._is_away = False
         # Whether to try again is decided here.
@@ -105,7 +105,7 @@ class Server:
         return self.client.fcall(_NAME, 1, *arguments)
 
     def _check_patience(self, began: float, error: Exception) -> None:
-        if self._is_ending():
+        if self.is_ending():
             raise StoreBroken(f"the crawl was ended while Redis was away ({error}); nothing acknowledged is lost")
         if monotonic() - began >= self._patience:
             raise StoreBroken(
@@ -115,7 +115,7 @@ class Server:
 
     def _pause(self, seconds: float) -> None:
         until = monotonic() + seconds
-        while (left := until - monotonic()) > 0 and not self._is_ending():
+        while (left := until - monotonic()) > 0 and not self.is_ending():
             sleep(min(left, _LOOK_EVERY))
 
 

@@ -378,6 +378,9 @@ class RedisStore(FrontierStore):
         asked = operation("redirect", token, _key(url_to_key(url)), _to_bytes(url), host, came_from)
         answer = self._call(asked)[0]
         target = int(answer[b"link"])
+        if not target:
+            held.is_lost = True
+            return False
         if answer[b"followed"] and target == lease.link:
             return True
         lease.chain.append(lease.link)

@@ -8,11 +8,13 @@ from random import Random
 import numpy as np
 import pytest
 from frontiers import Frontier, Plain, addresses, always, crash, lease, open_redis
+from redis import RedisCluster
 from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import ResponseError
 
 from focused.frontier.redis_server import forget
 from focused.frontier.store import SEED_RANK, JobRefused, NewLink, Outcome, PageRecord, StoreBroken
+from focused.frontier.store_redis import RedisStore
 from focused.testing.redis_server import RedisServer
 
 
@@ -165,6 +167,22 @@ def test_a_worker_whose_clock_is_off_changes_nothing(workers):
     until(lease, one, other)
     until(lease, other, one)
     assert one.taken_back == other.refused == 0
+
+
+def test_a_retry_waits_for_its_host_like_any_other_request(workers):
+    one, other = workers()
+    fill(one, 2)
+    first = one.lease(0, always)
+    one.sent(first.token, 0.0, 1, 0.0)
+    one.return_lease(first.token)
+    one.commit()
+    second = other.lease(0, always)
+    assert second.url == "http://h0/0"
+    assert one.lease(0, always) is None, "the other worker is at it"
+    assert one.next_wake() is not None
+    page(other, second)
+    other.commit()
+    assert one.lease(0, always).token == first.token
 
 
 # --- death -----------------------------------------------------------------------------------------------------------
@@ -483,6 +501,39 @@ def test_only_the_trainer_publishes_and_the_others_load_what_it_did(workers):
     assert upto == 0
 
 
+def test_after_new_lessons_new_evidence_speaks_alone_until_everything_is_scored_again(redis):
+    frontier = Frontier(redis, combine="mean")
+    store = frontier.store
+    store.add(NewLink("http://seed/", "seed", base=SEED_RANK))
+    frontier.page("http://seed/", 0.5, [("http://h/next", 0.99), ("http://h/a", 0.9), ("http://h/b", 0.3)])
+    leased = lease(store)
+    store.prioritizer = Plain(0.5, combine="mean")
+    frontier.found(leased, [("http://h/a", 0.4)])
+    found = lease(store)
+    assert (found.url, found.score) == ("http://h/b", pytest.approx(0.3)), "as it was before: it has nothing new"
+    store.postpone(found.token)
+    again = lease(store)
+    assert again.score == pytest.approx(0.3)
+    store.postpone(again.token)
+    store.rescore()()()
+    best = lease(store)
+    assert (best.url, best.score) == ("http://h/a", pytest.approx((0.45 + 0.2) / 2))
+    store.close()
+
+
+def test_workers_that_have_the_same_model_weigh_old_evidence_like_new(workers):
+    one, other = workers(prioritizer=Plain(combine="mean"))
+    one.save_model("prioritizer", {"w": np.arange(3.0)}, 0)
+    other.load_model("prioritizer")
+    other.prioritizer = Plain(combine="mean")
+    one.add(NewLink("http://a/", "a", base=SEED_RANK))
+    one.add(NewLink("http://b/", "b", base=SEED_RANK))
+    for store, score in ((one, 0.2), (other, 0.6)):
+        Frontier.over(store).found(lease(store), [("http://h/x", score)])
+        store.commit()
+    assert lease(one).score == pytest.approx(0.4)
+
+
 def test_a_damaged_model_is_not_loaded(redis, workers):
     (store,) = workers(1)
     store.save_model("prioritizer", {"w": np.arange(3.0)}, 0)
@@ -600,6 +651,16 @@ def test_all_keys_of_a_crawl_lie_in_one_slot(redis_cluster):
         with pytest.raises(ResponseError, match=r"non local key|cross slot|same slot"):
             client.eval("#!lua\nredis.call('EXISTS', KEYS[1]) return redis.call('EXISTS', 'elsewhere')", 1, keys[0])
     frontier.store.close()
+
+
+def test_a_client_of_a_cluster_will_do(redis_cluster):
+    store = RedisStore(RedisCluster(host="127.0.0.1", port=redis_cluster.port), "test", "worker", Plain())
+    fill(store, 3)
+    page(store, lease(store))
+    store.rescore()()()
+    assert addresses(store) == ["http://h0/1", "http://h0/0"]
+    forget(RedisCluster(host="127.0.0.1", port=redis_cluster.port), "test")
+    store.close()
 
 
 def test_crawls_lie_beside_one_another_and_one_can_begin_anew(redis, workers):
