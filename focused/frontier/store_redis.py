@@ -9,8 +9,9 @@ acknowledged and the next link is leased. Only a worker's own leases are in its 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
 from math import isinf, isnan, nan
 from random import Random
@@ -55,7 +56,7 @@ _MOST_REFUSED = 16
 _UNKNOWN, _LOOK_AGAIN = 0.5, 1.0
 # A link that was found after its page says less: it was not followed, and most are links that many pages have.
 _WEIGHT_OF_LATE = 0.5
-_LESSONS_AT_ONCE = 500
+_LESSONS_AT_ONCE = _ITEMS_AT_ONCE = 500
 
 
 @dataclass(slots=True)
@@ -194,6 +195,11 @@ class RedisStore(FrontierStore):
     def model_version(self) -> int:
         """How often a model was published."""
         return self._count("model")
+
+    @property
+    def last_lesson(self) -> int:
+        """The number of the lessons that came last."""
+        return self._count("lessons")
 
     @property
     def dropped(self) -> int:
@@ -491,6 +497,16 @@ class RedisStore(FrontierStore):
         LEXICON.take_new()
         return outcome
 
+    def items(self) -> Iterator[dict[str, Any]]:
+        """The items of all pages, duplicates left out, in the order of fetching."""
+        self.beat()
+        key, client = f"{self._server.prefix}items", self._server.client
+        for first in range(1, self.last_page + 1, _ITEMS_AT_ONCE):
+            orders = list(range(first, first + _ITEMS_AT_ONCE))
+            for item in self._server.wait_for(partial(client.hmget, key, orders)):
+                if item is not None:
+                    yield json.loads(_to_text(item))
+
     # --- what was learned, and notes ---------------------------------------------------------------------------
 
     def rescore(self) -> Callable[[], Callable[[], None]]:
@@ -590,7 +606,7 @@ def _to_told(page: PageRecord) -> dict[str, Any]:
         "relevance": float(page.relevance),
         "url": _to_bytes(page.url),
         "found": int(_is_found(page)),
-        "item": _to_bytes(json.dumps(page.item, ensure_ascii=False)),
+        "item": page.outcome is Outcome.PAGE and _to_bytes(json.dumps(page.item, ensure_ascii=False)),
     }
 
 

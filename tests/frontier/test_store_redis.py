@@ -185,6 +185,26 @@ def test_a_retry_waits_for_its_host_like_any_other_request(workers):
     assert one.lease(0, always).token == first.token
 
 
+def test_the_items_of_all_workers_are_read_in_order_without_duplicates(workers):
+    one, other = workers()
+    fill(one, 4)
+    page(one, lease(one), digest=1)
+    page(other, lease(other), digest=2)
+    page(one, lease(one), digest=1)
+    other.commit()
+    page(one, lease(one), digest=4)
+    one.commit()
+    assert [item["url"] for item in other.items()] == ["http://h0/3", "http://h0/2", "http://h0/0"]
+
+
+def test_a_server_that_forgot_the_script_gets_it_again(redis, workers):
+    (store,) = workers(1)
+    fill(store, 2)
+    with redis.client() as client:
+        client.function_flush()
+    assert addresses(store) == ["http://h0/1", "http://h0/0"]
+
+
 # --- death -----------------------------------------------------------------------------------------------------------
 
 
@@ -556,7 +576,9 @@ def test_lessons_of_all_workers_are_pooled_in_order_and_let_go_of_when_the_model
     assert [(each.number, each.is_page) for each in pooled] == [(1, True), (2, True), (3, True)]
     assert pooled[0].lessons is None
     assert [each.lessons.relevance.tolist() for each in pooled[1:]] == [[0.25], [0.75]]
+    assert one.last_lesson == 3
     one.save_model("prioritizer", {}, 2)
+    assert one.last_lesson == 3
     assert [each.number for each in other.pooled_since(0)] == [3]
     assert [each.number for each in other.pooled_since(2)] == [3]
     one.close()

@@ -43,6 +43,7 @@ local function standing()
   end
   if next(changed) then write_all(META, changed) end
   told.mine = call('HLEN', leases_of(WORKER))
+  told.lessons = number('lessons') + call('LLEN', LESSONS)
   return told
 end
 
