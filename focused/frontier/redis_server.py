@@ -41,6 +41,7 @@ _LIBRARY = f"#!lua name={_NAME}\n{_LUA}".replace("@NAME@", _NAME)
 # What a server says that is starting, full, or cut off from the others: it may pass. Some come as errors of their own.
 _PASSING = ("BUSY", "MISCONF", "NOREPLICAS")
 _PASSING_ERRORS = (OutOfMemoryError, ReadOnlyError, ClusterDownError, MasterDownError, TryAgainError)
+_LOST = "LOST"
 _FIRST_PAUSE, _LONGEST_PAUSE, _LOOK_EVERY = 0.05, 1.0, 0.2
 
 
@@ -82,6 +83,7 @@ class Server:
                 found = what()
             except (NoConnection, NoAnswer, OSError, ResponseError) as error:
                 if isinstance(error, ResponseError) and not _may_pass(error):
+                    self._check_there(error)
                     raise
                 self._check_patience(began, error)
                 if not self._is_away:
@@ -103,6 +105,13 @@ class Server:
                 raise
         self.client.function_load(_LIBRARY, replace=True)
         return self.client.fcall(_NAME, 1, *arguments)
+
+    def _check_there(self, error: ResponseError) -> None:
+        if str(error).startswith(_LOST):
+            raise StoreBroken(
+                f"{self.prefix[:-1]} is no longer in Redis: it was deleted, or Redis restarted without what it had; "
+                f"with appendonly it keeps a crawl"
+            ) from error
 
     def _check_patience(self, began: float, error: Exception) -> None:
         if self.is_ending():

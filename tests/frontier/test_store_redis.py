@@ -463,6 +463,18 @@ def test_redis_is_killed_and_started_again_in_the_middle_of_work_and_nothing_is_
     assert len(done[0] + done[1]) == 300
 
 
+def test_a_redis_that_comes_back_empty_is_not_taken_for_the_end_of_the_crawl(tmp_path):
+    with RedisServer(tmp_path) as server:
+        store = open_redis(server)
+        fill(store, 3)
+        server.kill()
+        server.start()
+        with pytest.raises(StoreBroken, match="no longer in Redis"):
+            lease(store)
+        with server.client() as client:
+            assert client.keys("*") == []
+
+
 def test_a_worker_waits_only_as_long_as_it_has_patience(own_server):
     store = open_redis(own_server, redis_patience=0.5)
     own_server.stop()
@@ -681,8 +693,11 @@ def test_a_client_of_a_cluster_will_do(redis_cluster):
     page(store, lease(store))
     store.rescore()()()
     assert addresses(store) == ["http://h0/1", "http://h0/0"]
-    forget(RedisCluster(host="127.0.0.1", port=redis_cluster.port), "test")
     store.close()
+    client = RedisCluster(host="127.0.0.1", port=redis_cluster.port)
+    forget(client, "test")
+    assert client.keys("*") == []
+    client.close()
 
 
 def test_crawls_lie_beside_one_another_and_one_can_begin_anew(redis, workers):

@@ -56,17 +56,17 @@ local function unbin(b) return (struct.unpack('>I4', b)) end
 -- As many digits as a double has: a score must come back as it was.
 local function exact(x) return string.format('%.17g', x) end
 
--- Seconds since the crawl began, without silences; never back.
+-- Seconds since the crawl began, without silences; never back. And whether there is a crawl at all.
 local function tick()
   local time = call('TIME')
   -- Every call begins with the same seed.
   math.randomseed(tonumber(time[2]))
   local now = tonumber(time[1]) + tonumber(time[2]) / 1e6
-  local kept = call('HMGET', META, 'clock', 'heard')
+  local kept = call('HMGET', META, 'clock', 'heard', 'of:format')
   local clock, gap = tonumber(kept[1] or 0), now - tonumber(kept[2] or now)
   if gap > 0 and gap < SILENCE then clock = clock + gap end
   call('HSET', META, 'clock', exact(clock), 'heard', exact(now))
-  return clock
+  return clock, kept[3]
 end
 
 -- Counts are written together, at the end of the call.
