@@ -44,9 +44,10 @@ from focused.pages.evidence import Evidence
 from focused.pages.page import Page, page_from_html
 from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.apprentice import Apprentice
-from focused.prioritizers.base import Lessons, Prioritizer
+from focused.prioritizers.base import LATE_WEIGHT, Lessons, Prioritizer
 from focused.prioritizers.observed import BestFirstObserved, for_apprentice
 from focused.prioritizers.options import build
+from focused.prioritizers.trainer import Trainer
 from focused.registry import find
 
 CORPORA = Path(os.environ.get("FOCUSED_CORPORA", Path(__file__).parent.parent.parent / "shared" / "corpora"))
@@ -156,7 +157,7 @@ class Crawl:
         self.pieces: dict[int, list[tuple[int, int]]] = defaultdict(list)
         self.blocks: list[Evidence] = []
         self.sources: list[float] = []
-        self.learned = self.unlearned = 0
+        self.trainer = Trainer(self.prioritizer.learns_every)
         self.late: dict[int, int] = defaultdict(int)
 
     def run(self, pages: int) -> Self:
@@ -201,9 +202,7 @@ class Crawl:
         if end not in self.task.examples:
             self.found.append(end in self.task.targets)
             self.harvest.append(verdict.relevance)
-            self.unlearned += 1
-            if self.unlearned >= max(self.prioritizer.learns_every, len(self.found) // 100):
-                self.unlearned = 0
+            if self.trainer.page_done():
                 self.learn()
 
     def evidence_of(self, link: int) -> Evidence | None:
@@ -246,8 +245,8 @@ class Crawl:
     def teach_late(self, evidence: Evidence, links: list[int], verdict: Verdict) -> None:
         """Lessons of links to pages fetched before."""
         n = len(links)
-        sources, weights = np.full(n, verdict.relevance, np.float32), np.full(n, 0.5, np.float32)
-        self.lessons.append(Lessons(evidence, self.relevance[links], sources, weights, np.ones(n, np.bool_)))
+        sources, weights = np.full(n, verdict.relevance, np.float32), np.full(n, LATE_WEIGHT, np.float32)
+        self.keep(Lessons(evidence, self.relevance[links], sources, weights, np.ones(n, np.bool_)))
 
     def teach(self, link: int, relevance: float | None) -> None:
         """The lessons of one page, that weigh 1 together."""
@@ -259,12 +258,17 @@ class Crawl:
         evidence = Evidence.concat([self.blocks[block].row(row) for block, row in pieces])
         sources = np.array([self.sources[block] for block, _ in pieces], np.float32)
         alive = np.full(n, relevance is not None)
-        self.lessons.append(Lessons(evidence, ones * np.float32(relevance or 0), sources, ones / n, alive))
+        self.keep(Lessons(evidence, ones * np.float32(relevance or 0), sources, ones / n, alive))
+
+    def keep(self, lessons: Lessons) -> None:
+        """To be learned with the next batch."""
+        self.lessons.append(lessons)
+        self.trainer.add(lessons)
 
     def learn(self) -> None:
         """Learn what is new, and put the frontier in order anew."""
-        fresh, self.learned = self.lessons[self.learned :], len(self.lessons)
-        new = self.prioritizer.learn(Lessons.concat(fresh)) if fresh else None
+        batch = self.trainer.take_batch()
+        new = self.prioritizer.learn(batch) if batch else None
         if new is None:
             return
         self.prioritizer = new

@@ -132,8 +132,21 @@ class Blocks:
 
     def counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Links, and how many pieces are kept for each."""
-        rows = self._file.rows("SELECT link, count(*) FROM evidence GROUP BY link")
-        table = np.array(rows, np.int64).reshape(-1, 2)
+        return self._counted("SELECT link, count(*) FROM evidence GROUP BY link")
+
+    def late_counts(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Links whose page was judged, and on how many pages judged later there is evidence for them.
+
+        Answered from indexes, without reading a block: as quick as `counts`.
+        """
+        return self._counted(
+            "WITH later AS MATERIALIZED (SELECT id AS block, seq FROM blocks JOIN pages ON link = source) "
+            "SELECT pages.link, count(DISTINCT later.block) FROM pages CROSS JOIN evidence USING (link) "
+            "JOIN later USING (block) WHERE later.seq > pages.seq GROUP BY pages.link"
+        )
+
+    def _counted(self, query: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        table = np.array(self._file.rows(query), np.int64).reshape(-1, 2)
         return table[:, 0], table[:, 1]
 
     def _get(self, number: int) -> Evidence:

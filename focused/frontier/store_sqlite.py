@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -32,14 +33,12 @@ from focused.frontier.table import LinkTable
 from focused.pages.evidence import Evidence
 from focused.pages.page import url_to_key
 from focused.pages.tokens import LEXICON
-from focused.prioritizers.base import Lessons, Prioritizer
+from focused.prioritizers.base import LATE_WEIGHT, Lessons, Prioritizer
 
 _RETURN_RANK = SEED_RANK - 1
 # How many links with an outdated score may be put back before one is handed out.
 _MOST_PUT_BACK = 8
 _MOST_COUNTED = 65_000
-# A link that was found after its page says less: it was not followed, and most are links that many pages have.
-_WEIGHT_OF_LATE = 0.5
 # Looked up for every link: an enum's attributes are slow.
 _RESERVED, _WAITING = State.RESERVED.value, State.WAITING.value
 
@@ -321,13 +320,13 @@ class SqliteStore(FrontierStore):
 
     def lessons_since(self, order: int) -> list[Lessons | None]:
         """The lessons of each page judged after the given one, in that order: what a saved model has not seen."""
-        rows = self._file.rows("SELECT link, relevance, outcome, seq FROM pages WHERE seq > ? ORDER BY seq", (order,))
+        rows = self._file.rows("SELECT link, relevance, outcome FROM pages WHERE seq > ? ORDER BY seq", (order,))
         return [
             _together(
-                self._late_lessons_on(link, seq),
-                self._lessons([link], relevance if outcome == Outcome.PAGE else 0.0),
+                self._late_lessons_on(link),
+                self._lessons([link], relevance if outcome == Outcome.PAGE else 0.0, again=True),
             )
-            for link, relevance, outcome, seq in rows
+            for link, relevance, outcome in rows
         ]
 
     def acknowledge(self, token: int, outcome: Outcome, detail: str = "") -> Outcome:
@@ -404,6 +403,9 @@ class SqliteStore(FrontierStore):
             self._table.relevance[link] = relevance
         links, counts = self._blocks.counts()
         self._table.pieces[links] = counts
+        if self._most_late:
+            links, counts = self._blocks.late_counts()
+            self._table.late[links] = np.minimum(counts, self._most_late)
         self._order_number, self._pages = self._file.row("SELECT coalesce(max(seq), 0), count(*) FROM pages")
         found = "SELECT count(*) FROM pages WHERE outcome = 1 AND relevance >= ?"
         self._found = self._file.row(found, (RELEVANT,))[0]
@@ -445,9 +447,11 @@ class SqliteStore(FrontierStore):
         row = self._file.row("SELECT link FROM pages WHERE digest = ? AND outcome = 1", (digest,))
         return int(row[0]) if row else 0
 
-    def _lessons(self, links: Sequence[int], relevance: float) -> Lessons | None:
+    def _lessons(self, links: Sequence[int], relevance: float, *, again: bool = False) -> Lessons | None:
         evidence = self._blocks.of(list(dict.fromkeys([*links, *self._links.leading_to(links[0])])))
-        if evidence is None:
+        if again and evidence is not None:
+            evidence = evidence.take(np.flatnonzero(~self._came_late(evidence)))
+        if evidence is None or not len(evidence):
             return None
         n = len(evidence)
         alive = not np.isnan(relevance)
@@ -459,20 +463,25 @@ class SqliteStore(FrontierStore):
             np.full(n, alive, np.bool_),
         )
 
-    def _late_lessons_on(self, source: int, order: int) -> Lessons | None:
+    def _late_lessons_on(self, source: int) -> Lessons | None:
         """The lessons that a page gave of pages judged before it."""
         evidence = self._blocks.on(source)
         if evidence is None or not self._most_late:
             return None
-        query, links = "SELECT link, seq FROM pages WHERE link IN ({})", list(dict.fromkeys(evidence.link.tolist()))
-        judged = {link for link, seq in self._file.rows_in(query, links) if seq < order}
-        rows = [row for row, link in enumerate(evidence.link.tolist()) if link in judged]
-        return self._late_lessons(evidence.take(rows)) if rows else None
+        rows = np.flatnonzero(self._came_late(evidence))
+        return self._late_lessons(evidence.take(rows)) if len(rows) else None
+
+    def _came_late(self, evidence: Evidence) -> NDArray[np.bool_]:
+        """Which links were found on a page that was judged after the one behind them."""
+        pairs = list(zip(evidence.link.tolist(), evidence.source.tolist(), strict=True))
+        query = "SELECT link, seq FROM pages WHERE link IN ({})"
+        judged = dict(self._file.rows_in(query, sorted({link for pair in pairs for link in pair})))
+        return np.array([judged.get(link, inf) < judged.get(source, 0) for link, source in pairs], np.bool_)
 
     def _late_lessons(self, evidence: Evidence) -> Lessons:
         links, n = evidence.link.astype(np.int64), len(evidence)
         sources = np.nan_to_num(self._table.relevance[evidence.source]).astype(np.float32)
-        weight = np.full(n, _WEIGHT_OF_LATE, np.float32)
+        weight = np.full(n, LATE_WEIGHT, np.float32)
         return Lessons(evidence, self._table.relevance[links], sources, weight, np.ones(n, np.bool_))
 
     def _write_page(self, page: PageRecord) -> None:

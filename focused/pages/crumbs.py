@@ -15,8 +15,8 @@ from focused.pages.tokens import word_to_id
 _DIGITS = re.compile(r"\d+")
 _MOST_CLASSES = 2
 _LONGEST_NAME = 40
-# Deeper down than this, elements differ by accident of nesting; and hostile pages nest thousands deep.
-_DEEPEST = 40
+DEEPEST = 40
+"""Deeper down than this, elements differ by accident of nesting; and hostile pages nest thousands deep."""
 
 
 class Crumbs:
@@ -30,7 +30,7 @@ class Crumbs:
 
     def of(self, ancestors: list[Any]) -> tuple[int, int]:
         """Ids of the path down to the last of these elements, and of its last two names."""
-        ancestors = ancestors[:_DEEPEST]
+        ancestors = ancestors[:DEEPEST]
         shared = self._shared(ancestors)
         for known in (self._elements, self._paths, self._names, self._ids):
             del known[shared:]

@@ -21,7 +21,7 @@ import numpy as np
 from lxml import etree
 from numpy.typing import NDArray
 
-from focused.pages.crumbs import Crumbs
+from focused.pages.crumbs import DEEPEST, Crumbs
 from focused.pages.tokens import LEXICON, Ids
 
 if TYPE_CHECKING:
@@ -241,7 +241,9 @@ class _Walk:
         return len(self._hrefs) - 1
 
     def _place(self, stack: list[tuple[Any, Any]], parent: Any) -> None:
-        path, end = self._crumbs.of([above for above, _ in (*stack, (parent, None)) if above is not None])
+        # The first on the stack is what is above the root: nothing.
+        around = (*stack[: DEEPEST + 1], (parent, None))
+        path, end = self._crumbs.of([above for above, _ in around if above is not None])
         self._paths.append(path)
         self._ends.append(end)
 

@@ -16,13 +16,16 @@ from focused.pages.page import Links, Page
 
 State = dict[str, NDArray[Any]]
 COMBINATIONS = ("first", "max", "mean")
+LATE_WEIGHT = 0.5
+"""What a late lesson weighs. It says less: the link was not followed, and most are links that many pages have."""
 
 
 @dataclass(slots=True)
 class Lessons:
     """What became of links that were followed: a row of evidence and the verdict on the page behind it.
 
-    Several rows may tell of one page *v* (their ``weight`` sums to 1, or navigation bars would drown the rest).
+    Several rows may tell of one page *v* (their ``weight`` sums to 1, or navigation bars would drown the rest). Late
+    lessons, of links that were found after *v* was judged, come later and weigh a half each (`LATE_WEIGHT`).
     ``relevance`` is R(v), ``source_relevance`` R(u); ``alive`` is False where *v* was dead, and then there is no R.
     ``evidence.link`` and ``evidence.source`` are the numbers of *v* and *u*.
     """

@@ -8,9 +8,13 @@ links that score well it changes nothing.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, Self
+
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.prioritizers.base import State
 from focused.prioritizers.rows import fold
 
 BITS = 16
@@ -31,3 +35,15 @@ class Visits:
     def novelty(self, directories: NDArray[np.uint32]) -> NDArray[np.float32]:
         """1 where nobody was yet, towards 0 the more pages were judged there."""
         return np.reciprocal(1 + self.pages[fold(directories, BITS)], dtype=np.float32)
+
+    def state(self) -> State:
+        """Where somebody was, and how often."""
+        visited = np.flatnonzero(self.pages)
+        return {"visited": visited.astype(np.uint32), "visits": self.pages[visited]}
+
+    @classmethod
+    def of(cls, state: Mapping[str, NDArray[Any]]) -> Self:
+        """The visits that gave this state."""
+        visits = cls()
+        visits.pages[state["visited"]] = state["visits"]
+        return visits

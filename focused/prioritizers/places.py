@@ -52,8 +52,8 @@ def directories(evidence: Evidence) -> Ids:
 
 
 def _directory(url: str) -> str:
-    """A page right below the root has none of its own."""
-    parts = url.split("/", 4)
+    """A page right below the root has none of its own, whatever stands in its query."""
+    parts = url.partition("?")[0].split("/", 4)
     return "/".join(parts[2:4] if len(parts) > 4 else parts[2:3])
 
 

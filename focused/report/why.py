@@ -187,7 +187,9 @@ class _Story:
 
     def _link(self, number: int, link: sqlite3.Row, row: Evidence) -> Iterator[str]:
         source = self._connection.execute(
-            "SELECT url, title, relevance, seq FROM pages WHERE link = ?", (int(row.source[0]),)
+            "SELECT url, title, relevance, seq, seq > (SELECT seq FROM pages WHERE link = ?) AS late "
+            "FROM pages WHERE link = ?",
+            (link["id"], int(row.source[0])),
         ).fetchone()
         where = f"leaf {int(row.leaf[0])}"
         if source is None:
@@ -196,6 +198,8 @@ class _Story:
             title = f" “{short(source['title'], 80)}”" if source["title"] else ""
             yield f"{number}. on {short(source['url'], 300)}{title}"
             yield f"   page {source['seq']}, R(u) = {source['relevance']:.3f}; the link stands at {where}"
+            if source["late"]:
+                yield "   found after this page was fetched: it had no part in that"
         if int(row.link[0]) != link["id"]:
             via = self._connection.execute("SELECT url FROM links WHERE id = ?", (int(row.link[0]),)).fetchone()
             yield f"   it named {short(via['url'], 300) if via else 'another address'}, which led here"

@@ -41,7 +41,7 @@ def _untaught(connection: sqlite3.Connection) -> Apprentice:
         prioritizer = prioritizer.apprentice
     if not isinstance(prioritizer, Apprentice):
         raise NothingLearned(
-            f"a crawl with the prioritizer {made.name!r} keeps no evidence that an apprentice can learn from; "
-            f"one with {BestFirstObserved.name!r} fetches what best-first does, and keeps it"
+            f"a crawl with the prioritizer {made.name!r} keeps no evidence that an apprentice can learn from; one with "
+            f"{Apprentice.name!r} does, and one with {BestFirstObserved.name!r}, which fetches what best-first does"
         )
     return prioritizer

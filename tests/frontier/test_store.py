@@ -132,6 +132,47 @@ def test_links_to_pages_fetched_before_may_give_lessons_at_once_so_many_a_page(m
     assert again.relevance == pytest.approx([0.6, 0.4]), "the late lesson, and the page's own"
 
 
+def found_late(frontier):
+    """The seed, then a, then b, on which there is another link to a, and one to the seed."""
+    frontier.page("http://seed/", 0.25, [("http://h/a", 0.9), ("http://h/b", 0.8)])
+    frontier.page("http://h/a", 0.6)
+    frontier.page("http://h/b", 0.4, [("http://h/a", 0.1), ("http://seed/", 0.3), ("http://h/c", 0.2)])
+
+
+def test_what_came_late_is_learned_again_as_a_late_lesson_and_not_as_the_page_s_own(make):
+    frontier = make(most_late=1)
+    found_late(frontier)
+    seed, a, b = frontier.again().lessons_since(0)
+    assert seed is None, "there was no link to it when it was judged"
+    assert a.evidence.dense[:, 0] == pytest.approx([0.9])
+    assert a.weight == pytest.approx([1])
+    assert b.evidence.dense[:, 0] == pytest.approx([0.1, 0.3, 0.8])
+    assert b.relevance == pytest.approx([0.6, 0.25, 0.4])
+    assert b.weight == pytest.approx([0.5, 0.5, 1])
+
+
+def test_a_page_that_gave_its_late_lessons_gives_no_more_after_a_restart(make):
+    frontier = make(most_late=2)
+    found_late(frontier)
+    frontier.page("http://h/c", 0.4, [("http://h/a", 0.1), ("http://h/b", 0.1), ("http://h/d", 0.2)])
+    known = frontier.again().reserve(["http://h/a", "http://h/b", "http://h/c", "http://seed/"])
+    assert known.wanted.tolist() == [False, True, True, True]
+
+
+def test_a_link_that_led_to_a_page_fetched_before_is_learned_again(make):
+    frontier = make(most_late=1)
+    frontier.page("http://seed/", 0.25, [("http://h/a", 0.9), ("http://h/b", 0.8)])
+    frontier.page("http://h/a", 0.6)
+    frontier.page("http://h/b", 0.4, [("http://h/old", 0.7)])
+    leased = lease(frontier.store)
+    assert not frontier.store.redirect(leased.token, "http://h/a", "h")
+    frontier.store.pool(leased.token, frontier.store.lessons_of(leased.token))
+    frontier.store.acknowledge(leased.token, Outcome.OTHER)
+    taught = [lessons for lessons in frontier.again().lessons_since(0) if lessons is not None]
+    pairs = [pair for one in taught for pair in zip(one.evidence.dense[:, 0], one.relevance, strict=True)]
+    assert [float(relevance) for score, relevance in pairs if score == pytest.approx(0.7)] == pytest.approx([0.6])
+
+
 def test_a_dead_link_teaches_that_it_is_dead(make):
     frontier = make()
     frontier.page("http://seed/", 0.25, [("http://h/a", 0.9)])

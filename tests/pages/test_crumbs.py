@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
+from focused.pages.crumbs import DEEPEST, Crumbs
 from focused.pages.page import Links, PageLimits, page_from_html, parse_page
 from focused.pages.tokens import word_to_id
 
@@ -117,6 +120,22 @@ def test_deeper_down_than_forty_elements_all_places_are_one():
 
     assert nested(37) != nested(38) == nested(39) == nested(500)
     assert nested(38) == word_to_id("html/body" + "/div" * 38)
+
+
+def test_a_link_costs_the_same_however_deep_it_stands(monkeypatch: pytest.MonkeyPatch):
+    """A hostile page may have a link on each of two thousand levels."""
+    looked_at: list[int] = []
+    of = Crumbs.of
+
+    def counted(crumbs: Crumbs, ancestors: list[Any]) -> tuple[int, int]:
+        looked_at.append(len(ancestors))
+        return of(crumbs, ancestors)
+
+    monkeypatch.setattr(Crumbs, "of", counted)
+    found = links("<div><a href=/x></a>" * 500)
+    assert len(found) == len(looked_at) == 500
+    assert max(looked_at) <= DEEPEST + 1
+    assert found.paths.tolist()[-1] == word_to_id("html/body" + "/div" * 38)
 
 
 def test_after_a_deep_place_a_shallow_one_is_still_right():

@@ -360,7 +360,7 @@ def test_with_no_spread_only_the_numbers_beside_the_features_learn():
     ("name", "value"),
     [
         ("d_max", -1), ("d_max", 32), ("d_max", 2.5), ("d_max", True), ("bits", 7), ("bits", 25), ("bits", "18"),
-        ("novelty", -0.1), ("novelty", 1.5), ("novelty", "much"),
+        ("novelty", -0.1), ("novelty", 0.91), ("novelty", 1), ("novelty", "much"),
         ("spread", -1), ("spread", 101), ("spread", "far"), ("spread", float("nan")), ("offsets", "yes"),
         ("words", 1), ("address", 0), ("elements", None), ("siblings", "no"), ("reads", "no"), ("source", "u"),
         ("graded", 0.5), ("combine", "median"),
@@ -414,9 +414,20 @@ def test_what_novelty_adds_is_told_also_where_scores_are_tiny():
     assert lost.learner.score(seen)[0] < 0.001
     assert lost.score(seen)[0] == pytest.approx(1 / (1 + np.exp(-sum(told.values()))), rel=1e-3)
     assert told["novelty"] > 1
-    plain = Focused(novelty=0)
-    plain.restore(lost.state())
-    assert {part.feature: part.weight for part in plain.explain(seen)}.get("novelty", 0) == pytest.approx(0, abs=1e-4)
+
+
+def test_what_novelty_adds_is_told_also_where_scores_cannot_grow():
+    sure = Focused(novelty=0.5)
+    seen = see(sure, "<p>words</p><a href=/new/x>Item</a>")
+    seen.dense[:, 1] = 100.0
+    told = {part.feature: part.weight for part in sure.explain(seen)}
+    assert sure.learner.score(seen)[0] == 1
+    assert told["novelty"] == pytest.approx(np.log(2)), "half of what is left to 1 doubles the odds"
+
+
+def test_without_novelty_nothing_is_told_of_it():
+    plain = taught(Focused(novelty=0), ("<p>penguin</p><a href=/x>Item</a>", 0.9))
+    assert "novelty" not in {part.feature for part in plain.explain(see(plain, two_lists()).row(0))}
 
 
 def test_a_word_that_stands_twice_is_told_once():
@@ -473,4 +484,12 @@ def test_what_is_refused_changes_nothing():
 
 
 def test_the_state_is_small():
-    assert sum(array.nbytes for array in train(Focused(), word_tells, lessons=100).state().values()) < 500_000
+    assert sum(array.nbytes for array in train(Focused(), word_tells, lessons=100).state().values()) < 50_000
+
+
+def test_a_state_without_visits_is_refused_and_changes_nothing():
+    prioritizer, state = Focused(), saved()
+    del state["visits"]
+    with pytest.raises(KeyError, match="visits"):
+        prioritizer.restore(state)
+    assert prioritizer.learner.seen == 0

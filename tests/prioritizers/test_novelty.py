@@ -38,3 +38,11 @@ def test_no_links():
     nothing = np.zeros(0, np.uint32)
     assert Visits().novelty(nothing).shape == (0,)
     assert not Visits().with_more(nothing, np.zeros(0, np.float32)).pages.any()
+
+
+def test_state_brings_visits_back_and_is_as_small_as_they_are_few():
+    visits = Visits().with_more(np.concatenate([HERE, HERE, THERE]), np.array([1, 1, 0.5], np.float32))
+    state = visits.state()
+    assert (Visits.of(state).pages == visits.pages).all()
+    assert sum(array.nbytes for array in state.values()) < 20
+    assert not Visits.of(Visits().state()).pages.any()

@@ -95,6 +95,10 @@ def test_places_of_different_kinds_are_never_the_same_feature():
         ("/papers", "/people", True),
         ("/", "/people", True),
         ("/people", "http://other.example/people", False),
+        ("/people?see=/a/b", "/people", True),
+        ("/people?see=/a/b", "/papers?see=/a/b", True),
+        ("/papers/?see=/a/b", "/papers/a", True),
+        ("?see=/a/b", "/people", True),
     ],
 )
 def test_a_directory_is_the_target_s_host_and_the_first_segment_of_its_path(one, other, same):

@@ -16,10 +16,13 @@ from lxml import etree
 
 from focused.frontier.lessons import read_lessons
 from focused.frontier.records import read_records
+from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.apprentice import Apprentice
 from focused.prioritizers.base import Prioritizer
 from focused.prioritizers.focused import Focused
-from focused.prioritizers.observed import for_apprentice
+from focused.prioritizers.observed import BestFirstObserved, for_apprentice
+from focused.registry import find
+from focused.teaching.apprentice import NothingLearned, trained_apprentice
 from focused.testing.crawl import CrawlResult, run_crawl
 from focused.testing.site import SiteServer
 
@@ -157,6 +160,17 @@ def test_what_best_first_saw_trains_an_apprentice(
     assert refused.returncode == 2
     assert "best-first-observed" in refused.stdout + refused.stderr
     assert scrapy("export", tmp_path / "best-first" / "job", "--apprentice", file).returncode == 2
+
+
+def test_who_asks_for_an_apprentice_of_a_job_without_its_evidence_is_told_which_crawls_keep_it(
+    records: sqlite3.Connection,
+) -> None:
+    kinds = {name: find("prioritizer", name, PRIORITIZERS) for name in PRIORITIZERS}
+    keep_it = [name for name, kind in kinds.items() if issubclass(kind, Apprentice | BestFirstObserved)]
+    with pytest.raises(NothingLearned, match="the prioritizer 'focused' keeps no evidence") as refused:
+        trained_apprentice(records)
+    assert len(keep_it) > 1
+    assert all(repr(name) in str(refused.value) for name in keep_it)
 
 
 def test_lessons_of_one_page_weigh_one_together(records: sqlite3.Connection) -> None:

@@ -89,6 +89,20 @@ def test_a_page_that_was_reached_through_another_address(records: sqlite3.Connec
     assert f"it named {A}/old, which led here" in why(records, f"{A}/bird1")
 
 
+def test_a_link_that_was_found_when_its_page_had_been_fetched_is_marked(records: sqlite3.Connection) -> None:
+    told = "found after this page was fetched"
+    assert not any(told in why(records, url) for (url,) in records.execute("SELECT url FROM links"))
+    copy = sqlite3.connect(":memory:")
+    records.backup(copy)
+    copy.row_factory = sqlite3.Row
+    # As if the seed, where the link stands, had been fetched last.
+    copy.execute("UPDATE pages SET seq = 17 WHERE seq = 1")
+    assert why(copy, f"{A}/bird3").count(told) == 1
+    assert why(copy, f"{A}/bird1").count(told) == 2, "the link to an address that led here was, too"
+    assert told not in why(copy, f"{A}/more3"), "it has no page, or was found before it"
+    assert told not in why(copy, f"{A}/old"), "it has no page of its own"
+
+
 def test_the_same_content_twice(records: sqlite3.Connection) -> None:
     stories = [why(records, f"{A}/bird2"), why(records, "http://b.example/")]
     assert sum("It has the same content as" in story for story in stories) == 1
