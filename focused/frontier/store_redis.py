@@ -45,7 +45,7 @@ from focused.frontier.store import (
 from focused.pages.evidence import Evidence
 from focused.pages.page import url_to_key
 from focused.pages.tokens import LEXICON
-from focused.prioritizers.base import Lessons, Prioritizer
+from focused.prioritizers.base import LATE_WEIGHT, Lessons, Prioritizer
 
 FORMAT = 1
 _MOST_REMEMBERED = 20_000
@@ -55,8 +55,6 @@ _NO_LIMIT = 2**31
 _MOST_REFUSED = 16
 # Seconds after which a host is asked again whose gate does not say when; after which others may have found something.
 _UNKNOWN, _LOOK_AGAIN = 0.5, 1.0
-# A link that was found after its page says less: it was not followed, and most are links that many pages have.
-_WEIGHT_OF_LATE = 0.5
 _LESSONS_AT_ONCE = _ITEMS_AT_ONCE = 500
 
 
@@ -464,7 +462,7 @@ class RedisStore(FrontierStore):
             evidence.take(rows),
             np.array([page.relevance for page in pages], np.float32),
             np.full(n, source_relevance, np.float32),
-            np.full(n, _WEIGHT_OF_LATE, np.float32),
+            np.full(n, LATE_WEIGHT, np.float32),
             np.ones(n, np.bool_),
         )
 
