@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
-from time import monotonic, sleep
+from time import sleep, thread_time
 from typing import Any, TypeVar
 
 import numpy as np
@@ -29,7 +29,7 @@ _SLICE = 4_000
 # Redis serves nobody else while it reads so many records, or counts the links of so many hosts.
 _AT_ONCE = 500
 _FEW = 250
-# Between slices there is rest, for so long as a slice took: Redis and the machine are there for the crawl first.
+# Between slices there is rest, as long as the slice was worked on: the machine and Redis are there for the crawl first.
 _REST = 1.0
 # With so much of the room left after links were dropped, they need not be dropped again at once.
 _KEPT = 0.95
@@ -60,9 +60,9 @@ class Rescoring:
         for hosts in self._slices():
             if self._server.is_ending():
                 return _nothing
-            began = monotonic()
+            began = thread_time()
             self._rescore(hosts)
-            sleep(_REST * (monotonic() - began))
+            sleep(_REST * (thread_time() - began))
         if self._most_waiting:
             self._drop_the_worst()
         return _nothing
