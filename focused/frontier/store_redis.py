@@ -45,17 +45,16 @@ from focused.frontier.store import (
 from focused.pages.evidence import Evidence
 from focused.pages.page import url_to_key
 from focused.pages.tokens import LEXICON
-from focused.prioritizers.base import Lessons, Prioritizer
+from focused.prioritizers.base import LATE_WEIGHT, Lessons, Prioritizer
 
 FORMAT = 1
 _MOST_REMEMBERED = 20_000
 _LONGEST_URL = 65_535
+_NO_LIMIT = 2**31
 # How many links may be given back because this worker's own gate says later, before there is none for now.
 _MOST_REFUSED = 16
 # Seconds after which a host is asked again whose gate does not say when; after which others may have found something.
 _UNKNOWN, _LOOK_AGAIN = 0.5, 1.0
-# A link that was found after its page says less: it was not followed, and most are links that many pages have.
-_WEIGHT_OF_LATE = 0.5
 _LESSONS_AT_ONCE = _ITEMS_AT_ONCE = 500
 
 
@@ -78,7 +77,13 @@ class _Held:
 
 
 class RedisStore(FrontierStore):
-    """One worker's view of a crawl in Redis. ``identity`` says whose crawl it is: checked on opening."""
+    """One worker's view of a crawl in Redis. ``identity`` says whose crawl it is: checked on opening.
+
+    Of a waiting link at most ``most_pieces`` pieces of evidence are kept, and ``most_bytes`` of them (0 = any number)
+    or the first one. Of more than ``most_waiting`` links the worst are dropped when all are scored again. A worker that
+    gave no sign of life for ``lease_seconds`` loses its leases. Redis is waited for ``redis_patience`` seconds, or
+    until ``is_ending()``.
+    """
 
     is_shared: ClassVar[bool] = True
     rescoring_is_cheap = False
@@ -105,7 +110,7 @@ class RedisStore(FrontierStore):
         self._server = Server(client, crawl, worker, patience=redis_patience, is_ending=is_ending)
         self._server.options = {
             "pieces": most_pieces,
-            "bytes": most_bytes,
+            "bytes": most_bytes or _NO_LIMIT,
             "most_deaths": most_deaths,
             "most_waiting": most_waiting,
             "lease_seconds": lease_seconds,
@@ -457,7 +462,7 @@ class RedisStore(FrontierStore):
             evidence.take(rows),
             np.array([page.relevance for page in pages], np.float32),
             np.full(n, source_relevance, np.float32),
-            np.full(n, _WEIGHT_OF_LATE, np.float32),
+            np.full(n, LATE_WEIGHT, np.float32),
             np.ones(n, np.bool_),
         )
 
