@@ -21,6 +21,10 @@ from focused.frontier.store import StoreBroken
 from focused.prioritizers.base import Prioritizer
 
 
+class ModelDamaged(StoreBroken):
+    """What lies in Redis is not what was published."""
+
+
 @dataclass(frozen=True, slots=True)
 class Model:
     """What was published: its version, the number of the last lessons it knows, and what tells it from others."""
@@ -51,13 +55,13 @@ class Pool:
         return (int(version), _stamp(digest)) if version else None
 
     def model(self, name: str) -> Model | None:
-        """What was published last; StoreBroken if it is damaged."""
+        """What was published last; ModelDamaged if it is not whole."""
         kept = self._ask("load_model", name)
         if not kept:
             return None
         version, upto, digest, raw = kept
         if _digest(raw) != digest:
-            raise StoreBroken(f"the model {name!r} of {self._server.prefix[:-1]} in Redis is damaged: delete its key")
+            raise ModelDamaged(f"the model {name!r} of {self._server.prefix[:-1]} in Redis is damaged: delete its key")
         return Model(int(version), int(upto), _stamp(digest), load_arrays(raw))
 
     def rescoring(self, prioritizer: Prioritizer) -> Rescoring:

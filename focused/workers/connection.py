@@ -81,6 +81,4 @@ def _for_us(settings: BaseSettings) -> BaseSettings:
     params: dict[str, Any] = {"socket_timeout": _TIMEOUT, "socket_connect_timeout": _TIMEOUT}
     params.update(settings.getdict("REDIS_PARAMS"))
     params["decode_responses"] = False
-    own = settings.copy()
-    own.setdict({"REDIS_PARAMS": params, "REDIS_DECODE_RESPONSES": False}, "cmdline")
-    return own
+    return BaseSettings({**settings.copy_to_dict(), "REDIS_PARAMS": params, "REDIS_DECODE_RESPONSES": False})

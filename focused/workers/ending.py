@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -17,7 +16,6 @@ class Ending:
     def __init__(self) -> None:
         self.is_asked = False
         self._before: dict[int, Any] = {}
-        self._ours: dict[int, Callable[[int, FrameType | None], None]] = {}
 
     def listen(self) -> None:
         """Begin; to be called when the event loop runs: Scrapy sets up its own handlers as late as that."""
@@ -27,13 +25,13 @@ class Ending:
             before = signal.getsignal(number)
             # What ends the process at once needs no listening.
             if callable(before):
-                self._before[number], self._ours[number] = before, self._heard
+                self._before[number] = before
                 signal.signal(number, self._heard)
 
     def stop(self) -> None:
         """Let those listen alone who listened before, unless somebody else does by now."""
         for number, before in self._before.items():
-            if signal.getsignal(number) == self._ours[number]:
+            if signal.getsignal(number) == self._heard:
                 signal.signal(number, before)
         self._before.clear()
 
