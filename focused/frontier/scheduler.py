@@ -131,15 +131,15 @@ class FrontierScheduler(BaseScheduler):
             self._temporary.cleanup()
 
     def _close_store(self, store: FrontierStore) -> None:
-        try:
-            self._settle()
-            store.close()
-        except StoreBroken as error:
-            self.give_up(error)
+        for step in (self._settle, store.close):
+            try:
+                step()
+            except StoreBroken as error:
+                self.give_up(error)
 
     def has_pending_requests(self) -> bool:
         unfinished = self.store.waiting + self.store.leased_elsewhere + len(self._coming_back)
-        return not self._broken and unfinished > 0 and not self._is_full()
+        return not self._broken and unfinished > 0 and not self._is_done()
 
     @property
     def is_broken(self) -> bool:
@@ -296,7 +296,12 @@ class FrontierScheduler(BaseScheduler):
 
     def _is_full(self) -> bool:
         """Are as many pages out as may still come?"""
-        return bool(self.most_pages) and self.store.pages + len(self._flights) >= self.most_pages
+        out = len(self._flights) + self.store.leased_elsewhere
+        return bool(self.most_pages) and not self._coming_back and self.store.pages + out >= self.most_pages
+
+    def _is_done(self) -> bool:
+        """Are as many pages there as were asked for? (Of those that are out elsewhere, some may come to nothing.)"""
+        return bool(self.most_pages) and self.store.pages >= self.most_pages
 
     def _wake_later(self) -> None:
         wake = self.store.next_wake()
