@@ -20,7 +20,7 @@ from focused.frontier.store import JobRefused
 from focused.frontier.store_redis import RedisStore, of_another
 from focused.parts import CRITIC_STATE, Parts
 from focused.topics.topic import Topic
-from focused.workers.connection import connect, crawl_name, server_name
+from focused.workers.connection import connect, crawl_name, server_name, start_urls_key
 
 logger = logging.getLogger(__name__)
 
@@ -44,8 +44,9 @@ def check_settings(settings: BaseSettings) -> None:
 def check_crawl(topic: Topic, settings: BaseSettings, identity: Mapping[str, str]) -> None:
     """JobRefused if a crawl cannot be joined; nothing is changed."""
     check_settings(settings)
-    client, crawl = connect(settings), crawl_name(topic, settings)
-    with client:
+    crawl = crawl_name(topic, settings)
+    start_urls_key("focused", crawl, settings)
+    with connect(settings) as client:
         if settings.getbool("SCHEDULER_FLUSH_ON_START"):
             return
         for what, mine in identity.items():
