@@ -7,7 +7,7 @@
 local call, INF, UNKNOWN = nil, 1 / 0, 0 / 0
 local WORKER, OPTIONS, NOW, PREFIX, SILENCE
 local META, IDS, LINKS, PAGES, ITEMS, HOSTS, NAMES, PACES, READY, RESTING, ASLEEP, SUSPECTS, SUSPECTED, TARGETS, DIGESTS,
-  WORKERS, ANSWERS, OUTCOMES, LESSONS, NOTES
+  WORKERS, ANSWERS, OUTCOMES, LESSONS, NOTES, RECENT, CROWDS
 
 -- A suspect waits by itself: it was out when its worker died.
 local RESERVED, WAITING, LEASED, DONE, SUSPECT = 0, 1, 2, 3, 4
@@ -23,7 +23,7 @@ local function begin(meta, worker, options)
   SUSPECTS, SUSPECTED = PREFIX .. 'suspects', PREFIX .. 'suspected'
   TARGETS, DIGESTS, OUTCOMES = PREFIX .. 'targets', PREFIX .. 'digests', PREFIX .. 'outcomes'
   WORKERS, ANSWERS = PREFIX .. 'workers', PREFIX .. 'answers'
-  LESSONS, NOTES = PREFIX .. 'lessons', PREFIX .. 'notes'
+  LESSONS, NOTES, RECENT, CROWDS = PREFIX .. 'lessons', PREFIX .. 'notes', PREFIX .. 'recent', PREFIX .. 'crowds'
   -- Nobody called for so many seconds: Redis was away, or all workers were. Nobody is taken for dead because of that.
   SILENCE = math.min(5, OPTIONS.lease_seconds / 2)
   changes, new_ids, new_links = {}, {}, {}
