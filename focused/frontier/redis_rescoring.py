@@ -54,14 +54,16 @@ class Rescoring:
         self._written: list[tuple[int, NDArray[Any]]] = []
 
     def run(self) -> Callable[[], None]:
-        """The whole work; the closing step has nothing left to do."""
+        """The whole work, unless the crawl ends meanwhile; the closing step has nothing left to do."""
         for hosts in self._slices():
+            if self._server.is_ending():
+                return _nothing
             began = monotonic()
             self._rescore(hosts)
             sleep(_REST * (monotonic() - began))
         if self._most_waiting:
             self._drop_the_worst()
-        return lambda: None
+        return _nothing
 
     def _slices(self) -> Iterator[list[int]]:
         """All hosts with waiting links, so many at a time that their links make a slice."""
@@ -168,6 +170,10 @@ class Rescoring:
     def _call(self, operations: Sequence[bytes]) -> list[Any]:
         # Each of them may be carried out twice.
         return self._server.call(operations, numbered=False)
+
+
+def _nothing() -> None:
+    """Redis has everything."""
 
 
 def _chunks(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:

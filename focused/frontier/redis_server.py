@@ -16,6 +16,7 @@ from typing import Any
 
 import msgpack
 from redis import Redis
+from redis.backoff import NoBackoff
 from redis.exceptions import (
     ClusterDownError,
     MasterDownError,
@@ -26,6 +27,7 @@ from redis.exceptions import (
 )
 from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import TimeoutError as NoAnswer
+from redis.retry import Retry
 
 from focused.frontier.store import StoreBroken
 
@@ -39,6 +41,7 @@ _LIBRARY = f"#!lua name={_NAME}\n{_LUA}".replace("@NAME@", _NAME)
 # What a server says that is starting, full, or cut off from the others: it may pass. Some come as errors of their own.
 _PASSING = ("BUSY", "MISCONF", "NOREPLICAS")
 _PASSING_ERRORS = (OutOfMemoryError, ReadOnlyError, ClusterDownError, MasterDownError, TryAgainError)
+_LOST = "LOST"
 _FIRST_PAUSE, _LONGEST_PAUSE, _LOOK_EVERY = 0.05, 1.0, 0.2
 
 
@@ -53,8 +56,11 @@ class Server:
         self.worker = worker
         self.options: dict[str, Any] = {}
         self._patience = patience
-        self._is_ending = is_ending
+        self.is_ending = is_ending
         self._number = 0
+        self._is_away = False
+        # Whether to try again is decided here.
+        client.set_retry(Retry(NoBackoff(), 0))
 
     def call(self, operations: Sequence[bytes], *, numbered: bool = True) -> list[Any]:
         """Carry out some operations in one script; their answers, and how the crawl stands.
@@ -71,21 +77,23 @@ class Server:
 
     def wait_for(self, what: Callable[[], Any]) -> Any:
         """What a call to Redis gives; while there is none to be had, wait and try again."""
-        began, pause, told = monotonic(), _FIRST_PAUSE, False
+        began, pause = monotonic(), _FIRST_PAUSE
         while True:
             try:
                 found = what()
             except (NoConnection, NoAnswer, OSError, ResponseError) as error:
                 if isinstance(error, ResponseError) and not _may_pass(error):
+                    self._check_there(error)
                     raise
                 self._check_patience(began, error)
-                if not told:
+                if not self._is_away:
+                    self._is_away = True
                     logger.warning("Redis is away (%s): waiting for up to %.0f seconds", error, self._patience)
-                told = True
                 self._pause(pause)
                 pause = min(2 * pause, _LONGEST_PAUSE)
             else:
-                if told:
+                if self._is_away:
+                    self._is_away = False
                     logger.warning("Redis is back after %.0f seconds", monotonic() - began)
                 return found
 
@@ -98,8 +106,15 @@ class Server:
         self.client.function_load(_LIBRARY, replace=True)
         return self.client.fcall(_NAME, 1, *arguments)
 
+    def _check_there(self, error: ResponseError) -> None:
+        if str(error).startswith(_LOST):
+            raise StoreBroken(
+                f"{self.prefix[:-1]} is no longer in Redis: it was deleted, or Redis restarted without what it had; "
+                f"with appendonly it keeps a crawl"
+            ) from error
+
     def _check_patience(self, began: float, error: Exception) -> None:
-        if self._is_ending():
+        if self.is_ending():
             raise StoreBroken(f"the crawl was ended while Redis was away ({error}); nothing acknowledged is lost")
         if monotonic() - began >= self._patience:
             raise StoreBroken(
@@ -109,7 +124,7 @@ class Server:
 
     def _pause(self, seconds: float) -> None:
         until = monotonic() + seconds
-        while (left := until - monotonic()) > 0 and not self._is_ending():
+        while (left := until - monotonic()) > 0 and not self.is_ending():
             sleep(min(left, _LOOK_EVERY))
 
 

@@ -9,15 +9,14 @@ acknowledged and the next link is leased. Only a worker's own leases are in its 
 from __future__ import annotations
 
 import json
-import struct
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from hashlib import blake2b
 from math import isinf, isnan, nan
 from random import Random
 from typing import Any, ClassVar
 
-import msgpack
 import numpy as np
 from numpy.typing import NDArray
 from redis import Redis
@@ -26,6 +25,8 @@ from focused.arrays import load_arrays, save_arrays
 from focused.bounded import Bounded
 from focused.critics.base import RELEVANT
 from focused.frontier.order import Gate
+from focused.frontier.redis_addresses import Addresses
+from focused.frontier.redis_lessons import Pooled, bytes_to_pooled, pooled_to_bytes
 from focused.frontier.redis_records import Packing, body
 from focused.frontier.redis_rescoring import Rescoring
 from focused.frontier.redis_server import Server, operation
@@ -47,39 +48,33 @@ from focused.pages.tokens import LEXICON
 from focused.prioritizers.base import Lessons, Prioritizer
 
 FORMAT = 1
-_ENTRY = struct.Struct(">IBB")
-_RELEVANCE = struct.Struct("<f")
-_DONE, _WAITING, _RESERVED = State.DONE.value, State.WAITING.value, State.RESERVED.value
-# Of addresses met on the last pages it is remembered what Redis said of them.
 _MOST_REMEMBERED = 20_000
 _LONGEST_URL = 65_535
 # How many links may be given back because this worker's own gate says later, before there is none for now.
 _MOST_REFUSED = 16
-# Seconds after which a host is asked again whose gate does not say when.
-_UNKNOWN = 0.5
-_LOOK_AGAIN = 1.0
+# Seconds after which a host is asked again whose gate does not say when; after which others may have found something.
+_UNKNOWN, _LOOK_AGAIN = 0.5, 1.0
 # A link that was found after its page says less: it was not followed, and most are links that many pages have.
 _WEIGHT_OF_LATE = 0.5
-_AT_ONCE = 500
+_LESSONS_AT_ONCE = _ITEMS_AT_ONCE = 500
 
 
 @dataclass(slots=True)
-class _Seen:
-    """What Redis said of an address when it was numbered."""
+class _Held:
+    """A lease of this worker's, and what came to be known under it.
 
-    key: bytes
-    state: int
-    seen: int
-    relevance: float
+    ``ended_at`` is the link at which a redirect ended without being followed, and its relevance.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class Pooled:
-    """The lessons that came with one acknowledgement, with their number; ``is_page`` says whether of a page."""
-
-    number: int
-    is_page: bool
-    lessons: Lessons | None
+    lease: Lease
+    parent: str
+    is_suspect: bool
+    is_returned: bool = False
+    is_lost: bool = False
+    page: PageRecord | None = None
+    lessons: Lessons | None = None
+    pooled: list[Lessons] = field(default_factory=list)
+    ended_at: tuple[int, float] | None = None
 
 
 class RedisStore(FrontierStore):
@@ -118,9 +113,7 @@ class RedisStore(FrontierStore):
             "failed": Outcome.FAILED.value,
             "redirect": Outcome.REDIRECT.value,
         }
-        self._most_pieces, self._most_late, self._most_waiting = most_pieces, most_late, most_waiting
-        self._patience = patience
-        self._random = Random()
+        self._most_waiting, self._patience = most_waiting, patience
         self._packing = Packing(prioritizer.id_bits)
         self._prioritizer = prioritizer
         # Of the snapshot that scores: the same for all workers that have the same one.
@@ -129,19 +122,12 @@ class RedisStore(FrontierStore):
         self._standing: dict[bytes, Any] = {}
         self._hosts: Bounded[int, str] = Bounded(_MOST_REMEMBERED)
         self._pages_of: Bounded[int, int] = Bounded(_MOST_REMEMBERED)
-        self._known: Bounded[int, _Seen] = Bounded(_MOST_REMEMBERED)
+        self._addresses = Addresses(most_pieces, most_late)
+        # Evidence of links that are not admitted yet, by link: the page it is from, and scores and pieces.
         self._unadmitted: Bounded[int, tuple[int, list[Any]]] = Bounded(_MOST_REMEMBERED)
-        self._leases: dict[int, Lease] = {}
-        self._lost: set[int] = set()
-        self._parents: dict[int, str] = {}
-        self._suspects: set[int] = set()
-        self._returned: set[int] = set()
-        self._records: dict[int, PageRecord] = {}
+        self._held: dict[int, _Held] = {}
         # Acknowledged, and not told to Redis yet.
         self._acknowledged: list[PageRecord] = []
-        self._led_here: dict[int, Lessons | None] = {}
-        self._ended_at: dict[int, tuple[int, float]] = {}
-        self._lessons: dict[int, list[Lessons]] = {}
         self._tokens = 0
         self._wake: float | None = None
         self._join(dict(identity or {}))
@@ -167,7 +153,7 @@ class RedisStore(FrontierStore):
     @prioritizer.setter
     def prioritizer(self, new: Prioritizer) -> None:
         self._prioritizer = new
-        self._stamp, self._loaded_stamp = self._loaded_stamp or self._random.getrandbits(32), 0
+        self._stamp, self._loaded_stamp = self._loaded_stamp or Random().getrandbits(32), 0
 
     @property
     def waiting(self) -> int:
@@ -195,7 +181,7 @@ class RedisStore(FrontierStore):
 
     @property
     def found(self) -> int:
-        return self._count("found") + sum(map(self._is_found, self._own_pages()))
+        return self._count("found") + sum(map(_is_found, self._own_pages()))
 
     @property
     def relevance_sum(self) -> float:
@@ -209,6 +195,11 @@ class RedisStore(FrontierStore):
     def model_version(self) -> int:
         """How often a model was published."""
         return self._count("model")
+
+    @property
+    def last_lesson(self) -> int:
+        """The number of the lessons that came last."""
+        return self._count("lessons")
 
     @property
     def dropped(self) -> int:
@@ -233,28 +224,22 @@ class RedisStore(FrontierStore):
     def reserve(self, urls: Sequence[str]) -> Known:
         keys = [_key(url_to_key(url)) for url in urls]
         unique = list(dict.fromkeys(keys))
-        (entries,) = self._call(operation("reserve", unique)) if unique else ([],)
-        found: dict[bytes, tuple[int, _Seen]] = {}
-        for key, entry in zip(unique, entries, strict=True):
-            number, state, seen = _ENTRY.unpack_from(entry)
-            relevance = _RELEVANCE.unpack_from(entry, _ENTRY.size)[0] if state == _DONE else nan
-            found[key] = number, _Seen(key, state, seen, relevance)
-            self._known[number] = found[key][1]
-        rows = [found[key] for key in keys]
-        wanted = [self._is_wanted(known) for _, known in rows]
-        self._count_unwanted([row for row, keep in zip(rows, wanted, strict=True) if not keep])
-        return Known(
-            np.array([number for number, _ in rows], np.int64),
-            np.array([known.state for _, known in rows], np.uint8),
-            np.array(wanted, np.bool_),
-            np.array([known.relevance for _, known in rows], np.float32),
-        )
+        entries = self._call(operation("reserve", unique))[0] if unique else []
+        found = {key: self._addresses.remember(key, entry) for key, entry in zip(unique, entries, strict=True)}
+        addresses = [found[key] for key in keys]
+        known = self._addresses.known(addresses)
+        pairs = zip(addresses, known.wanted.tolist(), strict=True)
+        unwanted = [address for address, wanted in pairs if not wanted and address.state is not State.DONE]
+        if unwanted:
+            counted = [[address.key, address.link, address.seen + 1] for address in unwanted]
+            self._pending.append(operation("unwanted", counted))
+        return known
 
     def add(self, new: NewLink) -> bool:
-        url, request = new.url.encode("utf-8", "surrogatepass"), new.request or b""
+        url, request = _to_bytes(new.url), new.request or b""
         if len(url) > _LONGEST_URL:
             return False
-        known = self._known.get(new.link) if new.link and not new.key else None
+        known = self._addresses.get(new.link) if new.link and not new.key else None
         source, found = self._unadmitted.pop(new.link) if new.link in self._unadmitted else (new.source, [])
         link = {
             "key": known.key if known else _key(new.key or url_to_key(new.url)),
@@ -268,9 +253,9 @@ class RedisStore(FrontierStore):
             "found": found,
             "stamp": self._stamp,
         }
-        if known is not None and known.state == _RESERVED:
+        if known is not None and known.state is State.RESERVED:
             # It was not known a moment ago. Should another worker be first after all, the script finds out.
-            known.state = _WAITING
+            known.state = State.WAITING
             self._pending.append(operation("add", link))
             return True
         return bool(self._call(operation("add", link))[0])
@@ -287,18 +272,18 @@ class RedisStore(FrontierStore):
         pieces = self._packing.pieces(evidence, source)
         for link, score, piece in zip(evidence.link.tolist(), scores.tolist(), pieces, strict=True):
             by_link.setdefault(link, []).append([score, piece])
-        known_elsewhere = []
+        seen = []
         for link, found in by_link.items():
-            known = self._known.get(link)
-            if known is not None and known.state == _RESERVED:
+            known = self._addresses.get(link)
+            if known is not None and known.state is State.RESERVED:
                 self._unadmitted[link] = source, found
-            elif known is None or known.state != _DONE:
-                known_elsewhere.append([link, (known.seen if known else 0) + len(found), found])
-        if known_elsewhere:
-            self._pending.append(operation("see", source, known_elsewhere, self._stamp))
+            elif known is None or known.state is not State.DONE:
+                seen.append([link, (known.seen if known else 0) + len(found), found])
+        if seen:
+            self._pending.append(operation("see", source, seen, self._stamp))
 
     def evidence_of(self, link: int) -> Evidence | None:
-        found = self._evidence(link)
+        found = self._decode(int(link), self._call(operation("evidence", int(link)))[0])
         return found[0] if found else None
 
     # --- leases ------------------------------------------------------------------------------------------------
@@ -306,26 +291,50 @@ class RedisStore(FrontierStore):
     def lease(self, now: float, gate: Gate) -> Lease | None:
         for _ in range(_MOST_REFUSED):
             self._tokens += 1
-            answer = self._call(operation("lease", self._tokens, self._patience, sorted(self._returned)))[0]
+            returned = [token for token, held in self._held.items() if held.is_returned]
+            answer = self._call(operation("lease", self._tokens, self._patience, returned))[0]
             if not answer or b"token" not in answer:
-                wake = now + answer[b"wake"] if answer and b"wake" in answer else now + _LOOK_AGAIN
-                self._wake = min(wake, now + _LOOK_AGAIN) if self._count("waiting") or self._returned else None
+                self._look_again(now, answer[b"wake"] if answer else _LOOK_AGAIN)
                 return None
-            token = answer[b"token"]
-            if token in self._returned:
-                self._returned.discard(token)
-                if b"gone" in answer:
-                    self._lost.add(token)
-                    continue
-                return self._leases[token]
             lease = self._take(answer)
+            if lease is None:
+                continue
             at = gate(lease.host)
-            if at <= now:
+            if at <= now or answer[b"token"] != self._tokens:
                 return lease
-            self.postpone(token)
+            self.postpone(lease.token)
             self.sleep(self.host_name(lease.host), _UNKNOWN if isinf(at) else at - now)
-        self._wake = now + _UNKNOWN
+        self._look_again(now, _UNKNOWN)
         return None
+
+    def _look_again(self, now: float, after: float) -> None:
+        """When to ask for a link again: others may find some, or give some back."""
+        is_over = not (self.waiting or self.leased_elsewhere or any(held.is_returned for held in self._held.values()))
+        self._wake = None if is_over else now + min(after, _LOOK_AGAIN)
+
+    def _take(self, answer: dict[bytes, Any]) -> Lease | None:
+        """A lease as the script tells it; one that was given back is known here. None if that was lost."""
+        token = int(answer[b"token"])
+        if token in self._held:
+            held = self._held[token]
+            held.is_returned, held.is_lost = False, b"gone" in answer
+            return None if held.is_lost else held.lease
+        host = int(answer[b"host"])
+        self._hosts[host], self._pages_of[host] = _to_text(answer[b"name"]), int(answer[b"pages"])
+        lease = Lease(
+            token,
+            int(answer[b"link"]),
+            _to_text(answer[b"url"]),
+            host,
+            int(answer[b"depth"]),
+            int(answer[b"source"]),
+            score=answer[b"rank"] - answer[b"base"],
+            tries=int(answer[b"tries"]),
+            seed=answer[b"base"] == SEED_RANK,
+            request=answer[b"request"] or None,
+        )
+        self._held[token] = _Held(lease, _to_text(answer[b"parent"]), is_suspect=b"suspect" in answer)
+        return lease
 
     def sent(self, token: int, delay: float, concurrency: int, ago: float) -> None:
         self._pending.append(operation("sent", token, float(delay), concurrency, float(ago)))
@@ -335,9 +344,10 @@ class RedisStore(FrontierStore):
 
     def beat(self) -> None:
         self._call(operation("beat"))
-        if self._count("mine") < len(self._leases) - len(self._lost):
-            mine = {int(token) for token in self._call(operation("mine"))[0] or []}
-            self._lost.update(token for token in self._leases if token not in mine)
+        if self._count("mine") < sum(not held.is_lost for held in self._held.values()):
+            mine = {int(token) for token in self._read("mine") or []}
+            for token, held in self._held.items():
+                held.is_lost |= token not in mine
 
     def train(self, seconds: float) -> bool:
         """Take or keep the role of the one who trains, for so many seconds; False if another worker has it."""
@@ -350,32 +360,38 @@ class RedisStore(FrontierStore):
         return self._wake
 
     def link_of(self, token: int) -> int:
-        lease = self._leases.get(token)
-        return lease.link if lease and token not in self._lost else 0
+        held = self._held.get(token)
+        return held.lease.link if held is not None and not held.is_lost else 0
 
     def host_of(self, token: int) -> int:
-        return self._leases[token].host
+        return self._held[token].lease.host
 
     def host_name(self, host: int) -> str:
         return self._hosts.get(host) or ""
 
     def parent_url(self, token: int) -> str:
-        return self._parents.get(token, "")
+        return self._held[token].parent
 
     def begin_work(self, token: int) -> None:
-        if token in self._suspects:
+        held = self._held.get(token)
+        if held is not None and held.is_suspect:
             self._call(operation("at_work", token))
 
     def redirect(self, token: int, url: str, host: str) -> bool:
-        lease = self._leases[token]
-        key, raw = _key(url_to_key(url)), url.encode("utf-8", "surrogatepass")
-        answer = self._call(operation("redirect", token, key, raw, host, dict.fromkeys(lease.chain, True)))[0]
+        held = self._held[token]
+        lease = held.lease
+        came_from = dict.fromkeys(lease.chain, True)
+        asked = operation("redirect", token, _key(url_to_key(url)), _to_bytes(url), host, came_from)
+        answer = self._call(asked)[0]
         target = int(answer[b"link"])
+        if not target:
+            held.is_lost = True
+            return False
         if answer[b"followed"] and target == lease.link:
             return True
         lease.chain.append(lease.link)
         if not answer[b"followed"]:
-            self._ended_at[token] = target, answer.get(b"relevance", nan)
+            held.ended_at = target, answer.get(b"relevance", nan)
             return False
         if target in lease.chain:
             # There and back: a cookie was set on the way. Scrapy bounds how often.
@@ -385,72 +401,69 @@ class RedisStore(FrontierStore):
         return True
 
     def was_redirected(self, token: int) -> bool:
-        return bool(self._leases[token].chain) and token not in self._records
+        held = self._held[token]
+        return bool(held.lease.chain) and held.page is None
 
     def return_lease(self, token: int) -> None:
-        self._returned.add(token)
+        self._held[token].is_returned = True
         self._pending.append(operation("give_back", token))
 
     def postpone(self, token: int) -> None:
-        self._forget(token)
-        self._pending.append(operation("postpone", token, 0))
+        if not self._held.pop(token).is_lost:
+            self._pending.append(operation("postpone", token, 0))
 
     # --- pages and lessons -------------------------------------------------------------------------------------
 
     def record(self, token: int, page: PageRecord) -> PageRecord:
-        page.link = self._leases[token].link
+        held = self._held[token]
+        page.link = held.lease.link
         answer = self._call(operation("record", token, _key(page.digest), self._prioritizer.learns))[0]
         if not answer:
-            self._lost.add(token)
-            page.outcome = Outcome.OTHER
+            held.is_lost, page.outcome = True, Outcome.OTHER
             return page
         order, is_duplicate, evidence = answer
         page.order = int(order)
         if is_duplicate:
             page.outcome = Outcome.DUPLICATE
-        self._records[token] = page
-        if self._prioritizer.learns:
-            relevance = page.relevance if page.outcome is Outcome.PAGE else 0.0
-            self._led_here[token] = self._to_lessons(page.link, evidence, relevance)
+        held.page = page
+        held.lessons = self._to_lessons(page.link, evidence, 0.0 if is_duplicate else page.relevance)
         return page
 
     def outcome_of(self, token: int) -> Outcome:
-        record = self._records.get(token)
-        return record.outcome if record else Outcome.NONE
+        held = self._held.get(token)
+        return held.page.outcome if held is not None and held.page is not None else Outcome.NONE
 
     def lessons_of(self, token: int) -> Lessons | None:
-        lease = self._leases.get(token)
-        if lease is None:
+        held = self._held.get(token)
+        if held is None:
             return None
-        if token in self._led_here:
-            return self._led_here[token]
-        _, relevance = self._ended_at.get(token, (0, nan))
-        return self._to_lessons(lease.link, self._call(operation("evidence", lease.link))[0], relevance)
+        if held.page is not None:
+            return held.lessons
+        _, relevance = held.ended_at or (0, nan)
+        link = held.lease.link
+        return self._to_lessons(link, self._call(operation("evidence", link))[0], relevance)
 
     def late_lessons(self, evidence: Evidence, source_relevance: float) -> Lessons | None:
-        rows, keys = [], []
-        for row, link in enumerate(evidence.link.tolist()):
-            known = self._known.get(link)
-            if known is not None and self._is_for_late(known):
-                rows.append(row)
-                keys.append(known)
-        if not rows:
+        found = [(row, self._addresses.get(link)) for row, link in enumerate(evidence.link.tolist())]
+        taught = [(row, page) for row, page in found if page is not None and self._addresses.may_teach_late(page)]
+        if not taught:
             return None
-        for known in keys:
-            known.seen += 1
-        self._pending.append(operation("late", [known.key for known in keys]))
+        rows, pages = [row for row, _ in taught], [page for _, page in taught]
+        for page in pages:
+            page.seen += 1
+        self._pending.append(operation("late", [page.key for page in pages]))
         n = len(rows)
         return Lessons(
             evidence.take(rows),
-            np.array([known.relevance for known in keys], np.float32),
+            np.array([page.relevance for page in pages], np.float32),
             np.full(n, source_relevance, np.float32),
             np.full(n, _WEIGHT_OF_LATE, np.float32),
             np.ones(n, np.bool_),
         )
 
     def pool(self, token: int, lessons: Lessons | None) -> None:
-        if lessons is not None and token in self._leases:
-            self._lessons.setdefault(token, []).append(lessons)
+        if lessons is not None and token in self._held:
+            self._held[token].pooled.append(lessons)
 
     def lessons_since(self, order: int) -> list[Lessons | None]:
         return [pooled.lessons for pooled in self.pooled_since(order)]
@@ -459,29 +472,40 @@ class RedisStore(FrontierStore):
         """All lessons that came after those with a number."""
         found: list[Pooled] = []
         while True:
-            first, raw = self._call(operation("lessons", number, _AT_ONCE))[0]
-            found += [_to_pooled(int(first) + 1 + i, data) for i, data in enumerate(raw or [])]
-            if len(raw or []) < _AT_ONCE:
+            first, raw = self._read("lessons", number, _LESSONS_AT_ONCE)
+            found += [bytes_to_pooled(int(first) + i, data) for i, data in enumerate(raw or [], 1)]
+            if len(raw or []) < _LESSONS_AT_ONCE:
                 return found
             number = found[-1].number
 
     def acknowledge(self, token: int, outcome: Outcome, detail: str = "") -> Outcome:
-        page, lessons = self._records.get(token), self._lessons.get(token, [])
-        is_lost, (target, _) = token in self._lost, self._ended_at.get(token, (0, nan))
-        self._forget(token)
-        if is_lost:
+        held = self._held.pop(token)
+        if held.is_lost:
             return Outcome.OTHER
+        page, target = held.page, held.ended_at[0] if held.ended_at else 0
         if page is not None:
             outcome = page.outcome
             self._acknowledged.append(page)
         elif target:
             outcome = Outcome.REDIRECT
-        told = self._to_told(page) if page is not None else False
-        pooled = _from_lessons(page is not None, lessons) if self._teaches(page, lessons) else False
+        # Pages count for whoever trains, also those that teach nothing.
+        teaches = bool(held.pooled) or (page is not None and self._prioritizer.learns)
+        pooled = pooled_to_bytes(page is not None, held.pooled) if teaches else False
+        told = _to_told(page) if page is not None else False
         self._pending.append(operation("acknowledge", token, outcome.value, told, target, pooled))
         # Nobody keeps the words of a crawl in Redis: what was learned is told by numbers.
         LEXICON.take_new()
         return outcome
+
+    def items(self) -> Iterator[dict[str, Any]]:
+        """The items of all pages, duplicates left out, in the order of fetching."""
+        self.beat()
+        key, client = f"{self._server.prefix}items", self._server.client
+        for first in range(1, self.last_page + 1, _ITEMS_AT_ONCE):
+            orders = list(range(first, first + _ITEMS_AT_ONCE))
+            for item in self._server.wait_for(partial(client.hmget, key, orders)):
+                if item is not None:
+                    yield json.loads(_to_text(item))
 
     # --- what was learned, and notes ---------------------------------------------------------------------------
 
@@ -497,7 +521,7 @@ class RedisStore(FrontierStore):
             self._stamp = int.from_bytes(digest[:4], "big")
 
     def load_model(self, name: str) -> tuple[dict[str, NDArray[Any]], int] | None:
-        kept = self._call(operation("load_model", name))[0]
+        kept = self._read("load_model", name)
         if not kept:
             return None
         _, upto, digest, raw = kept
@@ -510,8 +534,8 @@ class RedisStore(FrontierStore):
         self._pending.append(operation("note", key, value))
 
     def noted(self, key: str) -> str | None:
-        value = self._call(operation("noted", key))[0]
-        return value.decode() if value else None
+        value = self._read("noted", key)
+        return _to_text(value) if value else None
 
     def commit(self) -> None:
         if self._pending:
@@ -538,58 +562,17 @@ class RedisStore(FrontierStore):
         self._standing = answers.pop()
         return answers[len(answers) - len(operations) :]
 
+    def _read(self, name: str, *arguments: Any) -> Any:
+        """The answer of an operation that changes nothing; it may be long, and is not kept to be given again."""
+        self.commit()
+        return self._server.call([operation(name, *arguments)], numbered=False)[0]
+
     def _own_pages(self) -> list[PageRecord]:
         """Pages that Redis does not count yet."""
-        return [*self._records.values(), *self._acknowledged]
+        return [*(held.page for held in self._held.values() if held.page is not None), *self._acknowledged]
 
     def _count(self, what: str) -> int:
         return int(self._standing.get(what.encode(), 0))
-
-    def _is_wanted(self, known: _Seen) -> bool:
-        if known.state == _DONE:
-            return self._is_for_late(known)
-        if known.state == _RESERVED or known.seen < self._most_pieces:
-            return True
-        return self._random.random() * (known.seen + 1) < self._most_pieces
-
-    def _is_for_late(self, known: _Seen) -> bool:
-        return not isnan(known.relevance) and known.seen < self._most_late
-
-    def _count_unwanted(self, rows: list[tuple[int, _Seen]]) -> None:
-        unwanted = [[known.key, link, known.seen + 1] for link, known in rows if known.state != _DONE]
-        if unwanted:
-            self._pending.append(operation("unwanted", unwanted))
-
-    def _take(self, answer: dict[bytes, Any]) -> Lease:
-        token, link = int(answer[b"token"]), int(answer[b"link"])
-        self._hosts[int(answer[b"host"])] = answer[b"name"].decode("utf-8", "surrogatepass")
-        self._pages_of[int(answer[b"host"])] = int(answer[b"pages"])
-        lease = Lease(
-            token,
-            link,
-            answer[b"url"].decode("utf-8", "surrogatepass"),
-            int(answer[b"host"]),
-            int(answer[b"depth"]),
-            int(answer[b"source"]),
-            score=answer[b"rank"] - answer[b"base"],
-            tries=int(answer[b"tries"]),
-            seed=answer[b"base"] == SEED_RANK,
-            request=answer[b"request"] or None,
-        )
-        self._parents[token] = answer[b"parent"].decode("utf-8", "surrogatepass")
-        if b"suspect" in answer:
-            self._suspects.add(token)
-        self._leases[token] = lease
-        return lease
-
-    def _forget(self, token: int) -> None:
-        for kept in (self._leases, self._parents, self._records, self._led_here, self._ended_at, self._lessons):
-            kept.pop(token, None)
-        for tokens in (self._lost, self._suspects, self._returned):
-            tokens.discard(token)
-
-    def _evidence(self, link: int) -> tuple[Evidence, list[float]] | None:
-        return self._decode(link, self._call(operation("evidence", int(link)))[0])
 
     def _decode(self, link: int, found: Any) -> tuple[Evidence, list[float]] | None:
         if not found:
@@ -612,21 +595,19 @@ class RedisStore(FrontierStore):
             np.full(n, alive, np.bool_),
         )
 
-    def _teaches(self, page: PageRecord | None, lessons: list[Lessons]) -> bool:
-        """Pages count for whoever trains, also those that teach nothing."""
-        return bool(lessons) or (page is not None and self._prioritizer.learns)
 
-    @staticmethod
-    def _is_found(page: PageRecord) -> bool:
-        return page.outcome is Outcome.PAGE and page.relevance >= RELEVANT
+def _is_found(page: PageRecord) -> bool:
+    return page.outcome is Outcome.PAGE and page.relevance >= RELEVANT
 
-    def _to_told(self, page: PageRecord) -> dict[str, Any]:
-        return {
-            "relevance": float(page.relevance),
-            "url": page.url.encode("utf-8", "surrogatepass"),
-            "found": int(self._is_found(page)),
-            "item": json.dumps(page.item, ensure_ascii=False).encode("utf-8", "surrogatepass"),
-        }
+
+def _to_told(page: PageRecord) -> dict[str, Any]:
+    """What the script is told of a page."""
+    return {
+        "relevance": float(page.relevance),
+        "url": _to_bytes(page.url),
+        "found": int(_is_found(page)),
+        "item": page.outcome is Outcome.PAGE and _to_bytes(json.dumps(page.item, ensure_ascii=False)),
+    }
 
 
 def _key(number: int) -> bytes:
@@ -637,20 +618,9 @@ def _digest(data: bytes) -> bytes:
     return blake2b(data, digest_size=16).digest()
 
 
-def _from_lessons(is_page: bool, lessons: list[Lessons]) -> bytes:
-    if not lessons:
-        return bytes([is_page])
-    all_of_them = Lessons.concat(lessons)
-    columns = (all_of_them.relevance, all_of_them.source_relevance, all_of_them.weight, all_of_them.alive)
-    packed: bytes = msgpack.packb([all_of_them.evidence.to_bytes(), *(column.tobytes() for column in columns)])
-    return bytes([is_page]) + packed
+def _to_bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
-def _to_pooled(number: int, data: bytes) -> Pooled:
-    if len(data) == 1:
-        return Pooled(number, bool(data[0]), None)
-    evidence, *columns = msgpack.unpackb(data[1:])
-    relevance, source_relevance, weight = (np.frombuffer(column, np.float32).copy() for column in columns[:3])
-    alive = np.frombuffer(columns[3], np.bool_).copy()
-    lessons = Lessons(Evidence.from_bytes(evidence), relevance, source_relevance, weight, alive)
-    return Pooled(number, bool(data[0]), lessons)
+def _to_text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogatepass")

@@ -2,14 +2,20 @@
 
 Every weight *w* is Gaussian. Its first mean and spread are the prior: how far such a feature may speak for or against
 a link before anything was learned. A lesson with label y (R(*v*), graded) and features *x* moves all weights at once by
-one step of the extended Kalman filter for the logistic link, with V the covariance of the weights::
+one step of the extended Kalman filter for the logistic link, with V the covariance of the weights (*x* is the slope of
+the log-odds for each weight)::
 
-    p = σ(w · x)      h = p (1 - p)      w += V x (y - p) / (1 + h x' V x)      V -= V x x' V · h / (1 + h x' V x)
+    p = σ(log-odds)   h = p (1 - p)      w += V x (y - p) / (1 + h x' V x)      V -= V x x' V · h / (1 + h x' V x)
 
 A feature that is new moves far, one that was seen often hardly, and of what a whole link had wrong each feature takes
 its share: no rate has to be chosen, and one pass is enough (no lesson is taken up again). For hashed features V is
 diagonal, for the few dense numbers, which go together, it is full. The idea for clicks on advertisements: Graepel,
 Candela, Borchert, Herbrich, *Web-scale Bayesian click-through rate prediction* (ICML 2010), with a probit link.
+
+Which kind of feature tells anything is different on each web: where only the side of a word tells, what a page's other
+links came to is noise, but it is the best there is on a school's web. So each of `KINDS` has a *trust*, a number
+that multiplies what all its features say together. It begins at 1, and is learned like the dense numbers, from how well
+its features foretold lessons that they had not learned yet.
 
 A row of evidence holds words around the link, words of its address, and its `PLACES`, in this order; its last dense
 number says how many words its address has. A link's *n* words stand in *x* with 1 / √n each, so that a long window does
@@ -32,6 +38,12 @@ from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Contribution, Lessons, State
 from focused.prioritizers.places import PLACES
 from focused.prioritizers.rows import fold, run_sums, sigmoid, with_one
+
+KINDS = ("words", "address", "elements", "page", "list")
+_KIND_OF_PLACE = np.array([2, 2, 2, 3, 4, 2])
+_KIND_BITS = 3
+TRUST = 0.3
+"""How far the trust in a kind of feature may move from 1: the standard deviation of its prior."""
 
 _SUREST = 0.002
 """The least h: also a lesson that says what was known makes the model surer."""
@@ -58,6 +70,18 @@ class Spreads:
         scales: NDArray[np.float32] = (np.array([self.words, self.address]) / np.sqrt(lengths)).astype(np.float32)
         return scales
 
+    def kinds(self, evidence: Evidence) -> NDArray[np.int64]:
+        """Which of `KINDS` each id of the evidence is."""
+        kinds = np.repeat(np.tile([0, 1, 0], len(evidence)), np.diff(self.segments(evidence)))
+        kinds[places_in(evidence)] = _KIND_OF_PLACE
+        return kinds
+
+    def of_places(self) -> NDArray[np.float32]:
+        """The spreads of `PLACES` (rows) by what they are of `KINDS` beyond words and address (columns)."""
+        table = np.zeros((len(PLACES), len(KINDS) - 2), np.float32)
+        table[np.arange(len(PLACES)), _KIND_OF_PLACE - 2] = self.places
+        return table
+
     def values(self, evidence: Evidence) -> NDArray[np.float32]:
         """The value in *x* of each id of the evidence."""
         segments = self.segments(evidence)
@@ -76,7 +100,7 @@ class KalmanLearner:
     """Weights of 2^``bits`` hashed features and of the dense numbers that ``prior`` names, as (mean, spread).
 
     The last of ``prior`` is the bias. Learned: ``weights`` and ``doubt`` (their variances) of the hashed features,
-    ``means`` and ``covariance`` of the dense ones; ``seen`` counts the lessons.
+    ``means`` and ``covariance`` of the dense ones and of the trust in each of `KINDS`; ``seen`` counts the lessons.
     """
 
     def __init__(
@@ -85,19 +109,26 @@ class KalmanLearner:
         self.names, self.spreads, self.bits, self.seed = tuple(prior), spreads, bits, seed
         self.weights = np.zeros(2**bits, np.float32)
         self.doubt = np.ones(2**bits, np.float32)
-        self.means = np.array([mean for mean, _ in prior.values()])
-        self.covariance = np.diag([spread**2 for _, spread in prior.values()])
+        self.means = np.array([mean for mean, _ in prior.values()] + [1.0] * len(KINDS))
+        self.covariance = np.diag([spread**2 for _, spread in prior.values()] + [TRUST**2] * len(KINDS))
         self.seen = 0
+
+    @property
+    def trust(self) -> NDArray[np.float64]:
+        """What the features of each of `KINDS` say is multiplied by this."""
+        return self.means[len(self.names) :]
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """Estimates of R(*v*)."""
+        means = self.means.astype(np.float32)
+        return sigmoid(np.hstack([self._numbers(evidence), self._told(evidence)]) @ means)
+
+    def _told(self, evidence: Evidence) -> NDArray[np.float32]:
+        """What the features of each of `KINDS` say together, a row for each row of evidence."""
         segments = self.spreads.segments(evidence)
-        sums = run_sums(self.weights, evidence.ids, segments).reshape(-1, 3)[:, :2]
-        placed = self.weights[fold(evidence.ids[places_in(evidence)], self.bits)] @ np.array(
-            self.spreads.places, np.float32
-        )
-        words = (sums * self.spreads.scales(segments)).sum(axis=1)
-        return sigmoid(words + placed + self._numbers(evidence) @ self.means.astype(np.float32))
+        texts = run_sums(self.weights, evidence.ids, segments).reshape(-1, 3)[:, :2] * self.spreads.scales(segments)
+        placed = self.weights[fold(evidence.ids[places_in(evidence)], self.bits)] @ self.spreads.of_places()
+        return np.hstack([texts, placed])
 
     def _numbers(self, evidence: Evidence) -> NDArray[np.float32]:
         return with_one(evidence.dense[:, :-1])
@@ -117,17 +148,19 @@ class KalmanLearner:
         return new
 
     def _rows(self, evidence: Evidence) -> csr_array:
-        # Taking duplicates together rewrites where rows start.
+        """Values in *x*, a row for each row of evidence; the lowest bits of a column say of which kind it is."""
+        columns = fold(evidence.ids, self.bits).astype(np.int64) << _KIND_BITS | self.spreads.kinds(evidence)
         rows = csr_array(
-            (self.spreads.values(evidence), fold(evidence.ids, self.bits), evidence.starts.copy()),
-            shape=(len(evidence), 2**self.bits),
+            # A copy: taking duplicates together rewrites it.
+            (self.spreads.values(evidence), columns, evidence.starts.copy()),
+            shape=(len(evidence), 2 ** (self.bits + _KIND_BITS)),
         )
         rows.sum_duplicates()
         return rows
 
     def _step(
         self,
-        columns: NDArray[np.int32],
+        features: NDArray[np.int64],
         values: NDArray[np.float32],
         numbers: NDArray[np.float64],
         *,
@@ -135,12 +168,20 @@ class KalmanLearner:
         weight: float,
     ) -> None:
         """One lesson, into this learner's own arrays."""
-        odds = float(self.weights[columns] @ values) + float(self.means @ numbers)
+        columns, kinds = features >> _KIND_BITS, features & (2**_KIND_BITS - 1)
+        told = np.bincount(kinds, self.weights[columns] * values, len(KINDS))
+        numbers = np.append(numbers, told)
+        odds = float(self.means @ numbers)
         expected = 1 / (1 + exp(-max(min(odds, _FARTHEST), -_FARTHEST)))
         certainty = weight * max(expected * (1 - expected), _SUREST)
+        slopes = values * self.trust.astype(np.float32)[kinds]
+        first = np.flatnonzero(np.diff(columns, prepend=-1))
+        if len(first) < len(columns):
+            # Two kinds share a column of the table.
+            columns, slopes = columns[first], np.add.reduceat(slopes, first)
         doubt = self.doubt[columns]
-        toward, toward_numbers = doubt * values, self.covariance @ numbers
-        shrink = 1 + certainty * (float(toward @ values) + float(toward_numbers @ numbers))
+        toward, toward_numbers = doubt * slopes, self.covariance @ numbers
+        shrink = 1 + certainty * (float(toward @ slopes) + float(toward_numbers @ numbers))
         gain = weight * (label - expected) / shrink
         self.weights[columns] += np.float32(gain) * toward
         self.doubt[columns] = doubt - np.float32(certainty / shrink) * toward * toward
@@ -149,9 +190,10 @@ class KalmanLearner:
 
     def explain(self, evidence: Evidence) -> list[Contribution]:
         """What each feature of one row adds to its log-odds, in no order."""
-        added = (self.weights[fold(evidence.ids, self.bits)] * self.spreads.values(evidence)).tolist()
+        trusted = self.spreads.values(evidence) * self.trust[self.spreads.kinds(evidence)]
+        added = (self.weights[fold(evidence.ids, self.bits)] * trusted).tolist()
         named: list[int | str] = [*evidence.ids[: -len(PLACES)].tolist(), *PLACES, *self.names]
-        dense = (self._numbers(evidence)[0] * self.means).tolist()
+        dense = (self._numbers(evidence)[0] * self.means[: len(self.names)]).tolist()
         return [Contribution(feature, part) for feature, part in zip(named, added + dense, strict=True)]
 
     def weights_of(self, ids: NDArray[np.uint32]) -> NDArray[np.float32]:

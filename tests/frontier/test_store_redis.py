@@ -8,11 +8,13 @@ from random import Random
 import numpy as np
 import pytest
 from frontiers import Frontier, Plain, addresses, always, crash, lease, open_redis
+from redis import RedisCluster
 from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import ResponseError
 
 from focused.frontier.redis_server import forget
 from focused.frontier.store import SEED_RANK, JobRefused, NewLink, Outcome, PageRecord, StoreBroken
+from focused.frontier.store_redis import RedisStore
 from focused.testing.redis_server import RedisServer
 
 
@@ -165,6 +167,42 @@ def test_a_worker_whose_clock_is_off_changes_nothing(workers):
     until(lease, one, other)
     until(lease, other, one)
     assert one.taken_back == other.refused == 0
+
+
+def test_a_retry_waits_for_its_host_like_any_other_request(workers):
+    one, other = workers()
+    fill(one, 2)
+    first = one.lease(0, always)
+    one.sent(first.token, 0.0, 1, 0.0)
+    one.return_lease(first.token)
+    one.commit()
+    second = other.lease(0, always)
+    assert second.url == "http://h0/0"
+    assert one.lease(0, always) is None, "the other worker is at it"
+    assert one.next_wake() is not None
+    page(other, second)
+    other.commit()
+    assert one.lease(0, always).token == first.token
+
+
+def test_the_items_of_all_workers_are_read_in_order_without_duplicates(workers):
+    one, other = workers()
+    fill(one, 4)
+    page(one, lease(one), digest=1)
+    page(other, lease(other), digest=2)
+    page(one, lease(one), digest=1)
+    other.commit()
+    page(one, lease(one), digest=4)
+    one.commit()
+    assert [item["url"] for item in other.items()] == ["http://h0/3", "http://h0/2", "http://h0/0"]
+
+
+def test_a_server_that_forgot_the_script_gets_it_again(redis, workers):
+    (store,) = workers(1)
+    fill(store, 2)
+    with redis.client() as client:
+        client.function_flush()
+    assert addresses(store) == ["http://h0/1", "http://h0/0"]
 
 
 # --- death -----------------------------------------------------------------------------------------------------------
@@ -425,6 +463,18 @@ def test_redis_is_killed_and_started_again_in_the_middle_of_work_and_nothing_is_
     assert len(done[0] + done[1]) == 300
 
 
+def test_a_redis_that_comes_back_empty_is_not_taken_for_the_end_of_the_crawl(tmp_path):
+    with RedisServer(tmp_path) as server:
+        store = open_redis(server)
+        fill(store, 3)
+        server.kill()
+        server.start()
+        with pytest.raises(StoreBroken, match="no longer in Redis"):
+            lease(store)
+        with server.client() as client:
+            assert client.keys("*") == []
+
+
 def test_a_worker_waits_only_as_long_as_it_has_patience(own_server):
     store = open_redis(own_server, redis_patience=0.5)
     own_server.stop()
@@ -483,6 +533,39 @@ def test_only_the_trainer_publishes_and_the_others_load_what_it_did(workers):
     assert upto == 0
 
 
+def test_after_new_lessons_new_evidence_speaks_alone_until_everything_is_scored_again(redis):
+    frontier = Frontier(redis, combine="mean")
+    store = frontier.store
+    store.add(NewLink("http://seed/", "seed", base=SEED_RANK))
+    frontier.page("http://seed/", 0.5, [("http://h/next", 0.99), ("http://h/a", 0.9), ("http://h/b", 0.3)])
+    leased = lease(store)
+    store.prioritizer = Plain(0.5, combine="mean")
+    frontier.found(leased, [("http://h/a", 0.4)])
+    found = lease(store)
+    assert (found.url, found.score) == ("http://h/b", pytest.approx(0.3)), "as it was before: it has nothing new"
+    store.postpone(found.token)
+    again = lease(store)
+    assert again.score == pytest.approx(0.3)
+    store.postpone(again.token)
+    store.rescore()()()
+    best = lease(store)
+    assert (best.url, best.score) == ("http://h/a", pytest.approx((0.45 + 0.2) / 2))
+    store.close()
+
+
+def test_workers_that_have_the_same_model_weigh_old_evidence_like_new(workers):
+    one, other = workers(prioritizer=Plain(combine="mean"))
+    one.save_model("prioritizer", {"w": np.arange(3.0)}, 0)
+    other.load_model("prioritizer")
+    other.prioritizer = Plain(combine="mean")
+    one.add(NewLink("http://a/", "a", base=SEED_RANK))
+    one.add(NewLink("http://b/", "b", base=SEED_RANK))
+    for store, score in ((one, 0.2), (other, 0.6)):
+        Frontier.over(store).found(lease(store), [("http://h/x", score)])
+        store.commit()
+    assert lease(one).score == pytest.approx(0.4)
+
+
 def test_a_damaged_model_is_not_loaded(redis, workers):
     (store,) = workers(1)
     store.save_model("prioritizer", {"w": np.arange(3.0)}, 0)
@@ -505,7 +588,9 @@ def test_lessons_of_all_workers_are_pooled_in_order_and_let_go_of_when_the_model
     assert [(each.number, each.is_page) for each in pooled] == [(1, True), (2, True), (3, True)]
     assert pooled[0].lessons is None
     assert [each.lessons.relevance.tolist() for each in pooled[1:]] == [[0.25], [0.75]]
+    assert one.last_lesson == 3
     one.save_model("prioritizer", {}, 2)
+    assert one.last_lesson == 3
     assert [each.number for each in other.pooled_since(0)] == [3]
     assert [each.number for each in other.pooled_since(2)] == [3]
     one.close()
@@ -600,6 +685,19 @@ def test_all_keys_of_a_crawl_lie_in_one_slot(redis_cluster):
         with pytest.raises(ResponseError, match=r"non local key|cross slot|same slot"):
             client.eval("#!lua\nredis.call('EXISTS', KEYS[1]) return redis.call('EXISTS', 'elsewhere')", 1, keys[0])
     frontier.store.close()
+
+
+def test_a_client_of_a_cluster_will_do(redis_cluster):
+    store = RedisStore(RedisCluster(host="127.0.0.1", port=redis_cluster.port), "test", "worker", Plain())
+    fill(store, 3)
+    page(store, lease(store))
+    store.rescore()()()
+    assert addresses(store) == ["http://h0/1", "http://h0/0"]
+    store.close()
+    client = RedisCluster(host="127.0.0.1", port=redis_cluster.port)
+    forget(client, "test")
+    assert client.keys("*") == []
+    client.close()
 
 
 def test_crawls_lie_beside_one_another_and_one_can_begin_anew(redis, workers):

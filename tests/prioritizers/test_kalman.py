@@ -13,7 +13,7 @@ from prioritizer_cases import lessons_of
 
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Lessons
-from focused.prioritizers.kalman import KalmanLearner, Spreads
+from focused.prioritizers.kalman import KINDS, TRUST, KalmanLearner, Spreads
 from focused.prioritizers.places import PLACES
 
 BITS = 8
@@ -53,14 +53,13 @@ def learner(seed: int = 0) -> KalmanLearner:
 
 
 def by_hand(row: Row) -> np.ndarray:
-    """*x* of a link: all columns of the table, then the numbers and a one."""
-    x = np.zeros(2**BITS + len(PRIOR))
-    for columns, spread in ((row.words, SPREADS.words), (row.address, SPREADS.address)):
+    """What the features of each kind count for: a row for each kind, a column for each column of the table."""
+    x = np.zeros((len(KINDS), 2**BITS))
+    for kind, columns, spread in ((0, row.words, SPREADS.words), (1, row.address, SPREADS.address)):
         for column in columns:
-            x[column] += spread / np.sqrt(len(columns))
-    for column, spread in zip(row.places, SPREADS.places, strict=True):
-        x[column] += spread
-    x[2**BITS :] = (*row.numbers, 1.0)
+            x[kind, column] += spread / np.sqrt(len(columns))
+    for kind, column, spread in zip((2, 2, 2, 3, 4, 2), row.places, SPREADS.places, strict=True):
+        x[kind, column] += spread
     return x
 
 
@@ -68,19 +67,24 @@ class Matrices:
     """The whole filter: every weight's mean, and the covariance of them all, but for what it takes as zero."""
 
     def __init__(self) -> None:
-        means, spreads = zip(*PRIOR.values(), strict=True)
+        means, spreads = zip(*PRIOR.values(), *[(1.0, TRUST)] * len(KINDS), strict=True)
         self.w = np.array([*np.zeros(2**BITS), *means])
         self.V = np.diag([*np.ones(2**BITS), *np.square(spreads)])
         hashed = np.arange(len(self.w)) < 2**BITS
         self.kept = np.eye(len(self.w), dtype=bool) | ~(hashed[:, None] | hashed[None, :])
 
+    def odds(self, row: Row) -> float:
+        told = by_hand(row) @ self.w[: 2**BITS]
+        return float(self.w[2**BITS :] @ [*row.numbers, 1.0, *told])
+
     def learn(self, row: Row, label: float, weight: float = 1.0) -> None:
-        x = by_hand(row)
-        p = 1 / (1 + np.exp(-self.w @ x))
+        counts, trust = by_hand(row), self.w[-len(KINDS) :]
+        slope = np.array([*(trust @ counts), *row.numbers, 1.0, *(counts @ self.w[: 2**BITS])])
+        p = 1 / (1 + np.exp(-self.odds(row)))
         h = weight * max(p * (1 - p), 0.002)
-        along = self.V @ x
-        self.w = self.w + along * weight * (label - p) / (1 + h * (x @ along))
-        self.V = np.where(self.kept, self.V - np.outer(along, along) * h / (1 + h * (x @ along)), 0.0)
+        along = self.V @ slope
+        self.w = self.w + along * weight * (label - p) / (1 + h * (slope @ along))
+        self.V = np.where(self.kept, self.V - np.outer(along, along) * h / (1 + h * (slope @ along)), 0.0)
 
 
 def assert_same(learned: KalmanLearner, matrices: Matrices) -> None:
@@ -134,7 +138,7 @@ def test_scores_are_what_the_equations_say(row):
     for i, other in enumerate(ROWS):
         learned = learned.learn(lessons(other, labels=[i / 5]))
         matrices.learn(other, i / 5)
-    assert learned.score(evidence(row))[0] == pytest.approx(1 / (1 + np.exp(-matrices.w @ by_hand(row))), rel=1e-4)
+    assert learned.score(evidence(row))[0] == pytest.approx(1 / (1 + np.exp(-matrices.odds(row))), rel=1e-4)
 
 
 def test_a_batch_is_its_lessons_one_after_the_other_in_some_order():
@@ -278,7 +282,20 @@ def test_a_word_s_weight_is_what_it_adds_where_it_is_the_only_one_but_for_the_sp
     alone = evidence(Row((1,)))
     (adds,) = [part.weight for part in learned.explain(alone) if part.feature == int(alone.ids[0])]
     assert adds != 0
-    assert learned.weights_of(alone.ids[:1])[0] * learned.spreads.words == pytest.approx(adds, rel=1e-5)
+    factor = learned.spreads.words * learned.trust[0]
+    assert learned.weights_of(alone.ids[:1])[0] * factor == pytest.approx(adds, rel=1e-5)
+
+
+def test_a_kind_of_features_that_foretells_nothing_loses_trust_and_one_that_does_gains_some():
+    """A word that tells, and pages whose links have nothing in common but the page."""
+    learned, random = learner(), np.random.default_rng(2)
+    for page in range(100, 200):
+        for _ in range(4):
+            good = bool(random.integers(2))
+            row = Row((1 if good else 2,), places=(*OWN[:3], page, *OWN[4:]))
+            learned = learned.learn(lessons(row, labels=[1.0 if good else 0.0]))
+    trust = dict(zip(KINDS, learned.trust, strict=True))
+    assert trust["page"] < 1 < 1.2 < trust["words"]
 
 
 def test_the_older_snapshot_stays_as_it_was():

@@ -3,6 +3,23 @@
 -- All keys begin alike and so lie in one slot. Numbers are big-endian where they are members or fields, so that equal
 -- scores come in the order of the numbers. This is a library of Redis functions: its code is read once, and all that is
 -- known during a call is set anew by `begin`.
+--
+--   meta        hash: whose crawl it is (of:…), clock, counts, last numbers given, trainer
+--   ids         hash: key of an address -> its number, state, pieces seen or late lessons given; R when it is done
+--   links       hash: number of a link that waits or is leased -> its record (2_records.lua)
+--   hosts names hash: name of a host -> number, and back
+--   paces       hash: number of a host -> its pace and where it stands (3_hosts.lua)
+--   order:H old:H zset, run:H string: the waiting links of host H by rank (3_hosts.lua)
+--   ready resting zset: hosts by the rank of their best link; asleep zset: when a host opens
+--   suspects    zset: links that were out when their worker died; suspected hash: worker -> the one that it has
+--   workers     zset: last sign of life; answers hash: number and answer of a worker's last call
+--   leases:W    hash: what worker W has (5_leases.lua)
+--   pages       hash: number of a link -> R (float), outcome (byte), order and host (four bytes each), address
+--   items       hash: order of a page -> item (JSON)
+--   targets digests outcomes hash: redirect -> target; content -> link; outcome -> how many
+--   lessons     list: what the model does not know yet; meta: lessons = how many were let go of before its first
+--   model:NAME  hash: version, upto, digest, data
+--   notes       hash
 
 local call, INF, UNKNOWN = nil, 1 / 0, 0 / 0
 local WORKER, OPTIONS, NOW, PREFIX, SILENCE
@@ -39,17 +56,17 @@ local function unbin(b) return (struct.unpack('>I4', b)) end
 -- As many digits as a double has: a score must come back as it was.
 local function exact(x) return string.format('%.17g', x) end
 
--- Seconds since the crawl began, without silences; never back.
+-- Seconds since the crawl began, without silences; never back. And whether there is a crawl at all.
 local function tick()
   local time = call('TIME')
   -- Every call begins with the same seed.
   math.randomseed(tonumber(time[2]))
   local now = tonumber(time[1]) + tonumber(time[2]) / 1e6
-  local kept = call('HMGET', META, 'clock', 'heard')
+  local kept = call('HMGET', META, 'clock', 'heard', 'of:format')
   local clock, gap = tonumber(kept[1] or 0), now - tonumber(kept[2] or now)
   if gap > 0 and gap < SILENCE then clock = clock + gap end
   call('HSET', META, 'clock', exact(clock), 'heard', exact(now))
-  return clock
+  return clock, kept[3]
 end
 
 -- Counts are written together, at the end of the call.

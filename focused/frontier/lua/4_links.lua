@@ -28,10 +28,10 @@ function OPS.find(op)
   return value and unbin(value) or 0
 end
 
--- No room is left for a link of this rank.
+-- No room is left for a link of this rank. There is always some for seeds.
 local function is_crowded_out(rank)
   local most = OPTIONS.most_waiting
-  if most == 0 then return false end
+  if most == 0 or rank > 2 then return false end
   local waiting = number('waiting')
   return waiting >= most * 1.05 or (waiting >= most and rank <= tonumber(call('HGET', META, 'floor') or -INF))
 end

@@ -155,6 +155,7 @@ local function lease_best(token, patience)
     local r = host(h)
     local rank, n, is_in_run = best(h, r)
     if not rank or opening(r) > NOW or -rank > tonumber(top[2]) then
+      -- Its best link has gone or become worse.
       place_anew(h)
     else
       if patience > 0 and rank < patience and rank < patience * best_resting() then return nil end

@@ -25,7 +25,7 @@ function OPS.acknowledge(op)
   if page then
     local head = struct.pack('<fBII', page.relevance, outcome, l.order, l.host)
     call('HSET', PAGES, bin(l.link), head .. page.url)
-    call('HSET', ITEMS, l.order, page.item)
+    if page.item then call('HSET', ITEMS, l.order, page.item) end
     count('pages', 1)
     count('found', page.found)
     count('relevance', page.relevance)

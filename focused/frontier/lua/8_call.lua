@@ -45,6 +45,7 @@ local function standing()
   end
   if next(changed) then write_all(META, changed) end
   told.mine = call('HLEN', leases_of(WORKER))
+  told.lessons = number('lessons') + call('LLEN', LESSONS)
   return told
 end
 
@@ -57,8 +58,13 @@ local function carry_out(keys, arguments)
     local last = call('HGET', ANSWERS, WORKER)
     if last and struct.unpack('<d', last) >= number then return string.sub(last, 9) end
   end
-  NOW = tick()
+  local is_there
+  NOW, is_there = tick()
   if number > 0 then
+    if not is_there then
+      call('DEL', META)
+      return redis.error_reply('LOST there is no such crawl')
+    end
     call('ZADD', WORKERS, exact(NOW), WORKER)
     bury_the_dead()
   end
