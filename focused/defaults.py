@@ -57,6 +57,17 @@ DEFAULTS: dict[str, Any] = {
     # A page that was being parsed and judged at so many deaths of the crawl is given up. (The first death does not
     # count: which of the pages under way it was is only watched from then on.)
     "FOCUSED_DEATHS": 3,
+    # Where the frontier is: sqlite = a file in the JOBDIR, for one process; redis = a Redis server, for any number of
+    # them (REDIS_URL and the other settings of scrapy-redis say which).
+    "FOCUSED_FRONTIER": "sqlite",
+    # In Redis, the name of the crawl: processes with the same one share it. "" = after the topic.
+    "FOCUSED_CRAWL": "",
+    # A worker that gave no sign of life for so many seconds is taken for dead, and its links are given to others.
+    "FOCUSED_LEASE_SECONDS": 60.0,
+    # When Redis is away, a worker waits for so many seconds before it ends.
+    "FOCUSED_REDIS_PATIENCE": 600.0,
+    # In Redis, so many links may wait: beyond, the worst are dropped. 0 = no limit.
+    "FOCUSED_MOST_WAITING": 0,
     # Which links may enter the frontier, beside what a topic and the command line say: hosts (each with its
     # subdomains) and regular expressions; the greatest depth (seeds have 0). 0 = any.
     "FOCUSED_SCOPE_ALLOWED_HOSTS": [],

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from urllib.parse import urlsplit, urlunsplit
 
 from redis import Redis
-from redis.exceptions import RedisError, ResponseError
+from redis.exceptions import AuthenticationError, RedisError, ResponseError
 from scrapy.settings import BaseSettings
 from scrapy_redis.connection import get_redis_from_settings
 from scrapy_redis.defaults import START_URLS_KEY
@@ -19,6 +19,8 @@ from focused.report.redis_status import RedisStatus, StartList, read_redis_statu
 
 # Nobody waits for half a minute to be told that there is no server.
 _TIMEOUT = 5
+# By its name the seeds are asked for that others push.
+_SPIDER = "focused"
 
 
 class RedisCrawls:
@@ -53,7 +55,7 @@ class RedisCrawls:
 
     def _start_urls(self, crawl: str) -> StartList:
         pattern = self._settings.get("REDIS_START_URLS_KEY") or START_URLS_KEY
-        key = pattern % {"name": self._settings["BOT_NAME"], "crawl": crawl}
+        key = pattern % {"name": _SPIDER, "crawl": crawl}
         count = {b"list": self._client.llen, b"set": self._client.scard, b"zset": self._client.zcard}
         kind = self._client.type(key)
         return StartList(key, count[kind](key) if kind in count else 0)
@@ -62,7 +64,7 @@ class RedisCrawls:
     def _told_clearly(self) -> Iterator[None]:
         try:
             yield
-        except ResponseError as error:
+        except (ResponseError, AuthenticationError) as error:
             raise JobRefused(f"the Redis server at {self.place} refuses: {error}") from error
         except (RedisError, OSError, ValueError) as error:
             raise JobRefused(f"no Redis server answers at {self.place}: {error}") from error

@@ -104,7 +104,7 @@ def read_redis_status(client: Redis, crawl: str, *, server: str, start_urls: Sta
     meta = f"{prefix_of(crawl)}meta"
     packed = client.eval_ro(_SCRIPT, 1, meta, MODEL, ABOUT, LESSONS, MOST_HOSTS, _ENTRIES, _SOME_HOSTS)
     found = _Found({key.decode(): value for key, value in msgpack.unpackb(packed, raw=True).items()})
-    if not found.meta:
+    if not found.is_there:
         return None
     return RedisStatus(
         crawl=crawl,
@@ -133,6 +133,10 @@ class _Found:
         # Nobody has called for so long; meanwhile the clock of the crawl stands still.
         self._silence = max(seconds + microseconds / 1e6 - float(self.meta.get("heard", 0)), 0.0)
         self._clock = float(self.meta.get("clock", 0))
+
+    @property
+    def is_there(self) -> bool:
+        return "of:format" in self.meta
 
     def workers(self) -> dict[str, Any]:
         now = self._clock + self._silence

@@ -10,12 +10,14 @@
 --   hosts names hash: name of a host -> number, and back
 --   paces       hash: number of a host -> its pace and where it stands (3_hosts.lua)
 --   order:H old:H zset, run:H string: the waiting links of host H by rank (3_hosts.lua)
+--   crowds      zset: number of a host -> how many of its links wait
 --   ready resting zset: hosts by the rank of their best link; asleep zset: when a host opens
 --   suspects    zset: links that were out when their worker died; suspected hash: worker -> the one that it has
 --   workers     zset: last sign of life; answers hash: number and answer of a worker's last call
 --   leases:W    hash: what worker W has (5_leases.lua)
 --   pages       hash: number of a link -> R (float), outcome (byte), order and host (four bytes each), address
 --   items       hash: order of a page -> item (JSON)
+--   recent      hash: span of ten seconds -> how many pages, sum of their R
 --   targets digests outcomes hash: redirect -> target; content -> link; outcome -> how many
 --   lessons     list: what the model does not know yet; meta: lessons = how many were let go of before its first
 --   model:NAME  hash: version, upto, digest, data
