@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -33,6 +34,7 @@ from focused.topics.topic import Topic, load_topic
 
 _OF: WeakKeyDictionary[Crawler, Parts] = WeakKeyDictionary()
 DEFAULT_PRIORITIZER = "focused"
+CRITIC_STATE = "critic state"
 
 
 @dataclass(eq=False)
@@ -68,8 +70,17 @@ class Parts:
 
     def greet(self, seed: Page) -> None:
         """Show the critic a seed page; what it takes from it is kept with the job."""
-        if self.critic.greet(seed) and self.store:
-            self.store.note("critic state", json.dumps(self.critic.state()))
+        store = self.store
+        if store is not None and store.is_shared:
+            store.revise(CRITIC_STATE, partial(self._greet_after, seed))
+        elif self.critic.greet(seed) and store is not None:
+            store.note(CRITIC_STATE, json.dumps(self.critic.state()))
+
+    def _greet_after(self, seed: Page, others: str | None) -> str | None:
+        """Greet a seed after those that other workers have greeted."""
+        if others is not None:
+            self.critic.restore(json.loads(others))
+        return json.dumps(self.critic.state()) if self.critic.greet(seed) else None
 
 
 def has_topic(crawler: Crawler) -> bool:

@@ -51,6 +51,16 @@ class EngineAccess:
         delay = getattr(downloader, "_delay", self._crawler.settings.getfloat("DOWNLOAD_DELAY"))
         return Pace(own.get("delay", delay), own.get("concurrency", downloader.domain_concurrency), 0.0)
 
+    def is_out(self, request: Request) -> bool:
+        """Has a request been sent, and not been answered yet?"""
+        slot = self._crawler.engine.downloader.slots.get(request.meta.get("download_slot", ""))
+        return slot is not None and request in slot.transferring
+
+    def is_closing(self) -> bool:
+        """Is the crawl coming to its end?"""
+        slot = self._crawler.engine._slot
+        return slot is None or slot.closing is not None
+
     def _slot(self) -> Any:
         slot = self._crawler.engine._slot
         if slot is None or not hasattr(slot, "inprogress") or not hasattr(slot, "nextcall"):

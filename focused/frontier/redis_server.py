@@ -42,6 +42,8 @@ _LIBRARY = f"#!lua name={_NAME}\n{_LUA}".replace("@NAME@", _NAME)
 _PASSING = ("BUSY", "MISCONF", "NOREPLICAS")
 _PASSING_ERRORS = (OutOfMemoryError, ReadOnlyError, ClusterDownError, MasterDownError, TryAgainError)
 _LOST = "LOST"
+# Every worker calls about once a second.
+_LATELY = 5.0
 _FIRST_PAUSE, _LONGEST_PAUSE, _LOOK_EVERY = 0.05, 1.0, 0.2
 
 
@@ -52,6 +54,7 @@ class Server:
         self, client: Redis, crawl: str, worker: str, *, patience: float, is_ending: Callable[[], bool]
     ) -> None:
         self.client = client
+        self.crawl = crawl
         self.prefix = prefix_of(crawl)
         self.worker = worker
         self.options: dict[str, Any] = {}
@@ -61,6 +64,12 @@ class Server:
         self._is_away = False
         # Whether to try again is decided here.
         client.set_retry(Retry(NoBackoff(), 0))
+
+    def beside(self, client: Redis) -> Server:
+        """The same worker's calls over another connection, for a thread that does not wait when Redis is away."""
+        other = Server(client, self.crawl, self.worker, patience=0.0, is_ending=self.is_ending)
+        other.options = self.options
+        return other
 
     def call(self, operations: Sequence[bytes], *, numbered: bool = True) -> list[Any]:
         """Carry out some operations in one script; their answers, and how the crawl stands.
@@ -154,3 +163,11 @@ def forget(client: Redis, crawl: str) -> None:
     """Begin anew: nothing of a crawl is left."""
     for key in client.scan_iter(match=f"{prefix_of(crawl)}*".replace("[", "\\["), count=1_000):
         client.unlink(key)
+
+
+def is_at_work(client: Redis, crawl: str) -> bool:
+    """Has anybody called lately who did not leave?"""
+    prefix = prefix_of(crawl)
+    heard, (seconds, _) = client.hget(f"{prefix}meta", "heard"), client.time()
+    is_fresh = heard is not None and seconds - float(heard) < _LATELY
+    return is_fresh and client.zcard(f"{prefix}workers") > 0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 from zipfile import BadZipFile
 
 from scrapy.settings import BaseSettings
@@ -16,18 +16,16 @@ from focused.defaults import read
 from focused.frontier.starts import note_start
 from focused.frontier.store import FrontierStore, JobRefused
 from focused.frontier.store_sqlite import SqliteStore
+from focused.parts import CRITIC_STATE, Parts
 from focused.prioritizers.base import Prioritizer, State
 from focused.topics.identity import fingerprint
 from focused.topics.topic import Topic
 
-if TYPE_CHECKING:
-    from focused.parts import Parts
-
 logger = logging.getLogger(__name__)
 
 MODEL = "prioritizer"
-CRITIC_STATE = "critic state"
 LESSONS = "lessons"
+_FRONTIERS = ("sqlite", "redis")
 
 
 def identity_of(topic: Topic, prioritizer: Prioritizer, critic: Critic) -> dict[str, str]:
@@ -35,7 +33,27 @@ def identity_of(topic: Topic, prioritizer: Prioritizer, critic: Critic) -> dict[
     return {"topic": f"{topic.name} ({fingerprint(topic)})", "prioritizer": prioritizer.name, "critic": critic.name}
 
 
-def open_store(parts: Parts, folder: Path, settings: BaseSettings) -> FrontierStore:
+def is_in_redis(settings: BaseSettings) -> bool:
+    """Where is the frontier? JobRefused if the setting says neither."""
+    place = read(settings, "FOCUSED_FRONTIER")
+    if place not in _FRONTIERS:
+        raise JobRefused(f"FOCUSED_FRONTIER={place!r}: choose one of {', '.join(_FRONTIERS)}")
+    return bool(place == "redis")
+
+
+def open_store(
+    parts: Parts, settings: BaseSettings, folder: Callable[[], Path], is_ending: Callable[[], bool]
+) -> FrontierStore:
+    """The store of a crawl: in Redis, or in its job folder."""
+    if is_in_redis(settings):
+        # Crawls in a folder are spared this import.
+        from focused.workers.opening import join  # noqa: PLC0415
+
+        return join(parts, settings, is_ending)
+    return open_job(parts, folder(), settings)
+
+
+def open_job(parts: Parts, folder: Path, settings: BaseSettings) -> FrontierStore:
     """The store of a job folder. A job that was cut short goes on: its critic, its model, its order."""
     most_late = read(settings, "FOCUSED_LATE_LESSONS")
     store = SqliteStore(
@@ -65,7 +83,7 @@ def _learn_again(parts: Parts, store: FrontierStore, started_from: str) -> None:
     prioritizer = parts.prioritizer
     saved = store.load_model(MODEL)
     if saved is not None:
-        _restore(prioritizer, saved[0], "what this job has learned")
+        restore(prioritizer, saved[0], "what this job has learned")
     elif started_from:
         begin_with(prioritizer, started_from)
     learned_up_to = saved[1] if saved else 0
@@ -91,10 +109,11 @@ def begin_with(prioritizer: Prioritizer, path: str) -> None:
         raise JobRefused(
             f"apprentice={path!r} is not what a crawl has learned: make such a file with scrapy export --apprentice"
         ) from error
-    _restore(prioritizer, state, f"apprentice={path!r}")
+    restore(prioritizer, state, f"apprentice={path!r}")
 
 
-def _restore(prioritizer: Prioritizer, state: State, what: str) -> None:
+def restore(prioritizer: Prioritizer, state: State, what: str) -> None:
+    """Give a prioritizer what was learned; JobRefused if it does not fit."""
     try:
         prioritizer.restore(state)
     except (ValueError, KeyError) as error:

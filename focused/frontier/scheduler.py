@@ -13,7 +13,7 @@ from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
-from typing import Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler, Scheduler
@@ -31,6 +31,12 @@ from focused.frontier.resume import open_store
 from focused.frontier.store import SEED_RANK, FrontierStore, JobRefused, Lease, NewLink, Outcome, StoreBroken
 from focused.pages.page import join, url_to_host
 from focused.parts import has_topic, parts_of
+from focused.workers.departures import Departures
+from focused.workers.ending import Ending
+
+if TYPE_CHECKING:
+    from focused.frontier.store_redis import RedisStore
+    from focused.workers.membership import Membership
 
 logger = logging.getLogger(__name__)
 
@@ -58,6 +64,9 @@ class FrontierScheduler(BaseScheduler):
         self._timer: CallLaterResult | None = None
         self._flusher: CallLaterResult | None = None
         self._temporary: TemporaryDirectory[str] | None = None
+        self._ending = Ending()
+        self._departures: Departures | None = None
+        self._membership: Membership | None = None
         self._broken = False
         self._most_flights: int = crawler.settings.getint("CONCURRENT_REQUESTS")
         self._per_host: int = read(crawler.settings, "FOCUSED_STOP_PER_HOST")
@@ -72,17 +81,38 @@ class FrontierScheduler(BaseScheduler):
         return cls(crawler) if has_topic(crawler) else Scheduler.from_crawler(crawler)
 
     def open(self, spider: Spider) -> None:
+        self.spider = spider
+        try:
+            self.store = self.parts.store = open_store(
+                self.parts, self.crawler.settings, self._job_folder, self._is_ending
+            )
+            if self.store.is_shared:
+                self._share()
+        except (JobRefused, StoreBroken) as error:
+            self._broken = True
+            self.crawler.stats.set_value("focused/stopped_by", str(error))
+            raise CloseSpider("job_refused") from error
+
+    def _job_folder(self) -> Path:
         folder = job_dir(self.crawler.settings)
         if folder is None:
             self._temporary = TemporaryDirectory(prefix="focused-")
             folder = self._temporary.name
-        self.spider = spider
-        try:
-            self.store = self.parts.store = open_store(self.parts, Path(folder), self.crawler.settings)
-        except JobRefused as error:
-            self._broken = True
-            self.crawler.stats.set_value("focused/stopped_by", str(error))
-            raise CloseSpider("job_refused") from error
+        return Path(folder)
+
+    def _share(self) -> None:
+        """Live among other workers."""
+        # Crawls in a folder are spared this import.
+        from focused.workers.membership import Membership  # noqa: PLC0415
+
+        self._departures = Departures(self._engine, self.store)
+        self._membership = Membership(
+            self.crawler, self.parts, cast("RedisStore", self.store), scheduler=self, ending=self._ending
+        )
+
+    def _is_ending(self) -> bool:
+        """Is there nothing left to wait for a store that is away for?"""
+        return self._ending.is_asked or self._broken or self._engine.is_closing()
 
     def close(self, reason: str) -> None:
         for name, count in self.parts.scope.refused.items():
@@ -90,6 +120,8 @@ class FrontierScheduler(BaseScheduler):
         for timer in (self._timer, self._flusher):
             if timer is not None:
                 timer.cancel()
+        if self._membership is not None:
+            self._membership.close()
         if self.parts.store is not None:
             self._close_store(self.parts.store)
 
@@ -103,11 +135,16 @@ class FrontierScheduler(BaseScheduler):
             self._settle()
             store.close()
         except StoreBroken as error:
-            self._give_up(error)
+            self.give_up(error)
 
     def has_pending_requests(self) -> bool:
-        unfinished = self.store.waiting + self.store.leased_elsewhere
+        unfinished = self.store.waiting + self.store.leased_elsewhere + len(self._coming_back)
         return not self._broken and unfinished > 0 and not self._is_full()
+
+    @property
+    def is_broken(self) -> bool:
+        """Has the store failed for good?"""
+        return self._broken
 
     def enqueue_request(self, request: Request) -> bool:
         try:
@@ -116,7 +153,7 @@ class FrontierScheduler(BaseScheduler):
                 return self._take_back(request, token)
             return self._admit(request)
         except StoreBroken as error:
-            self._give_up(error)
+            self.give_up(error)
             return False
 
     def next_request(self) -> Request | None:
@@ -130,7 +167,7 @@ class FrontierScheduler(BaseScheduler):
                 return None
             lease = self._lease()
         except StoreBroken as error:
-            self._give_up(error)
+            self.give_up(error)
             return None
         if lease is None:
             self._wake_later()
@@ -214,6 +251,8 @@ class FrontierScheduler(BaseScheduler):
         del self._flights[token]
         self._free(host)
         request.meta[META].pop("outcome", None)
+        if self._departures is not None:
+            self._departures.came_back(token)
         self._coming_back[token] = request
         self.store.return_lease(token)
         return True
@@ -226,6 +265,8 @@ class FrontierScheduler(BaseScheduler):
         self._flights[lease.token] = request
         self._busy[lease.host] += 1
         self._last[lease.host] = monotonic()
+        if self._departures is not None:
+            self._departures.watch(lease.token, request, self.store.host_name(lease.host))
         if self._flusher is None:
             self._flusher = call_later(_FLUSH_AFTER, self._flush)
         return request
@@ -273,9 +314,13 @@ class FrontierScheduler(BaseScheduler):
         """Write leases down soon: a page that kills its crawl must be known by its lease."""
         self._flusher = None
         try:
+            left = self._departures is not None and self._departures.look()
             self.store.commit()
         except StoreBroken as error:
-            self._give_up(error)
+            self.give_up(error)
+        else:
+            if left:
+                self._flusher = call_later(_FLUSH_AFTER, self._flush)
 
     # --- ending ------------------------------------------------------------------------------------------------
 
@@ -290,7 +335,23 @@ class FrontierScheduler(BaseScheduler):
             self._end(token, request)
             self._free(host)
 
+    def let_go_of_lost(self) -> None:
+        """Forget what waits to be sent again under leases that were lost."""
+        for token in [token for token in self._coming_back if not self.store.link_of(token)]:
+            del self._coming_back[token]
+            self._lose(token)
+
+    def _lose(self, token: int) -> None:
+        """This worker was taken for dead, and the link is somebody else's now."""
+        self.store.acknowledge(token, Outcome.OTHER)
+        self.crawler.stats.inc_value("focused/lease/lost")
+
     def _end(self, token: int, request: Request) -> None:
+        if self._departures is not None:
+            self._departures.came_back(token)
+        if not self.store.link_of(token):
+            self._lose(token)
+            return
         number, detail = request.meta.get(META, {}).get("outcome", (Outcome.OTHER.value, ""))
         if number == POSTPONED:
             if self._postpone(token, request, float(detail)):
@@ -323,20 +384,23 @@ class FrontierScheduler(BaseScheduler):
 
     def _response_received(self, request: Request) -> None:
         """A page is about to be parsed and judged: if that is the end of the process, its lease must be known."""
-        if self._flusher is not None:
+        token = request.meta.get(META, {}).get("token", 0)
+        if self._departures is not None:
+            self._departures.came_back(token)
+        elif self._flusher is not None:
             self._flusher.cancel()
             self._flush()
         try:
-            self.store.begin_work(request.meta.get(META, {}).get("token", 0))
+            self.store.begin_work(token)
         except StoreBroken as error:
-            self._give_up(error)
+            self.give_up(error)
 
     def _spider_error(self, failure: Any, response: Any) -> None:
         request = getattr(response, "request", None)
         if request is not None:
             note(request, Outcome.FAILED, f"callback: {failure.value!r}")
 
-    def _give_up(self, error: StoreBroken) -> None:
+    def give_up(self, error: StoreBroken) -> None:
         """The store cannot be written: end the crawl; nothing that was acknowledged is lost."""
         if not self._broken:
             self._broken = True

@@ -55,10 +55,14 @@ def note_start(store: FrontierStore, parts: Parts, settings: BaseSettings) -> No
         "settings": _settings(settings),
         "versions": {"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}},
     }
-    starts = json.loads(store.noted(STARTS) or "[]")
-    starts.append({"began": _now(), "pages_before": store.pages})
     store.note(ABOUT, json.dumps(about, ensure_ascii=False, default=str))
-    store.note(STARTS, json.dumps(starts[-_MOST_STARTS:], ensure_ascii=False))
+    start = {"began": _now(), "pages_before": store.pages}
+    store.revise(STARTS, lambda kept: _one_more(kept, start))
+
+
+def _one_more(kept: str | None, start: dict[str, Any]) -> str:
+    starts = [*json.loads(kept or "[]"), start]
+    return json.dumps(starts[-_MOST_STARTS:], ensure_ascii=False)
 
 
 def note_end(folder: Path, why: str, figures: Mapping[str, Any]) -> None:

@@ -340,6 +340,12 @@ class FrontierStore(ABC):
     def noted(self, key: str) -> str | None:
         """What `note` kept."""
 
+    def revise(self, key: str, change: Callable[[str | None], str | None]) -> None:
+        """Replace a note by what follows from it, with nobody coming between; None leaves it as it is."""
+        new = change(self.noted(key))
+        if new is not None:
+            self.note(key, new)
+
     @abstractmethod
     def commit(self) -> None:
         """Make everything so far outlast the process."""

@@ -12,7 +12,6 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from hashlib import blake2b
 from math import isinf, isnan, nan
 from random import Random
 from typing import Any, ClassVar
@@ -21,14 +20,13 @@ import numpy as np
 from numpy.typing import NDArray
 from redis import Redis
 
-from focused.arrays import load_arrays, save_arrays
 from focused.bounded import Bounded
 from focused.critics.base import RELEVANT
 from focused.frontier.order import Gate
 from focused.frontier.redis_addresses import Addresses
-from focused.frontier.redis_lessons import Pooled, bytes_to_pooled, pooled_to_bytes
+from focused.frontier.redis_lessons import Pooled, pooled_to_bytes
+from focused.frontier.redis_pool import Pool
 from focused.frontier.redis_records import Packing, body
-from focused.frontier.redis_rescoring import Rescoring
 from focused.frontier.redis_server import Server, operation
 from focused.frontier.store import (
     SEED_RANK,
@@ -45,17 +43,16 @@ from focused.frontier.store import (
 from focused.pages.evidence import Evidence
 from focused.pages.page import url_to_key
 from focused.pages.tokens import LEXICON
-from focused.prioritizers.base import Lessons, Prioritizer
+from focused.prioritizers.base import LATE_WEIGHT, Lessons, Prioritizer
 
 FORMAT = 1
 _MOST_REMEMBERED = 20_000
 _LONGEST_URL = 65_535
+_NO_LIMIT = 2**31
 # How many links may be given back because this worker's own gate says later, before there is none for now.
 _MOST_REFUSED = 16
 # Seconds after which a host is asked again whose gate does not say when; after which others may have found something.
 _UNKNOWN, _LOOK_AGAIN = 0.5, 1.0
-# A link that was found after its page says less: it was not followed, and most are links that many pages have.
-_WEIGHT_OF_LATE = 0.5
 _LESSONS_AT_ONCE = _ITEMS_AT_ONCE = 500
 
 
@@ -78,7 +75,13 @@ class _Held:
 
 
 class RedisStore(FrontierStore):
-    """One worker's view of a crawl in Redis. ``identity`` says whose crawl it is: checked on opening."""
+    """One worker's view of a crawl in Redis. ``identity`` says whose crawl it is: checked on opening.
+
+    Of a waiting link at most ``most_pieces`` pieces of evidence are kept, and ``most_bytes`` of them (0 = any number)
+    or the first one. Of more than ``most_waiting`` links the worst are dropped when all are scored again. A worker that
+    gave no sign of life for ``lease_seconds`` loses its leases. Redis is waited for ``redis_patience`` seconds, or
+    until ``is_ending()``.
+    """
 
     is_shared: ClassVar[bool] = True
     rescoring_is_cheap = False
@@ -105,7 +108,7 @@ class RedisStore(FrontierStore):
         self._server = Server(client, crawl, worker, patience=redis_patience, is_ending=is_ending)
         self._server.options = {
             "pieces": most_pieces,
-            "bytes": most_bytes,
+            "bytes": most_bytes or _NO_LIMIT,
             "most_deaths": most_deaths,
             "most_waiting": most_waiting,
             "lease_seconds": lease_seconds,
@@ -115,10 +118,12 @@ class RedisStore(FrontierStore):
         }
         self._most_waiting, self._patience = most_waiting, patience
         self._packing = Packing(prioritizer.id_bits)
+        self._pool = Pool(self._server, self._packing, most_waiting=most_waiting)
         self._prioritizer = prioritizer
         # Of the snapshot that scores: the same for all workers that have the same one.
         self._stamp, self._loaded_stamp = 0, 0
         self._pending: list[bytes] = []
+        self._broken: StoreBroken | None = None
         self._standing: dict[bytes, Any] = {}
         self._hosts: Bounded[int, str] = Bounded(_MOST_REMEMBERED)
         self._pages_of: Bounded[int, int] = Bounded(_MOST_REMEMBERED)
@@ -154,6 +159,11 @@ class RedisStore(FrontierStore):
     def prioritizer(self, new: Prioritizer) -> None:
         self._prioritizer = new
         self._stamp, self._loaded_stamp = self._loaded_stamp or Random().getrandbits(32), 0
+
+    @property
+    def server(self) -> Server:
+        """The connection, for what else this worker has to do with Redis in the same thread."""
+        return self._server
 
     @property
     def waiting(self) -> int:
@@ -200,6 +210,11 @@ class RedisStore(FrontierStore):
     def last_lesson(self) -> int:
         """The number of the lessons that came last."""
         return self._count("lessons")
+
+    @property
+    def revised(self) -> int:
+        """How often a note was revised."""
+        return self._count("revised")
 
     @property
     def dropped(self) -> int:
@@ -457,7 +472,7 @@ class RedisStore(FrontierStore):
             evidence.take(rows),
             np.array([page.relevance for page in pages], np.float32),
             np.full(n, source_relevance, np.float32),
-            np.full(n, _WEIGHT_OF_LATE, np.float32),
+            np.full(n, LATE_WEIGHT, np.float32),
             np.ones(n, np.bool_),
         )
 
@@ -470,13 +485,12 @@ class RedisStore(FrontierStore):
 
     def pooled_since(self, number: int) -> list[Pooled]:
         """All lessons that came after those with a number."""
+        self.commit()
         found: list[Pooled] = []
-        while True:
-            first, raw = self._read("lessons", number, _LESSONS_AT_ONCE)
-            found += [bytes_to_pooled(int(first) + i, data) for i, data in enumerate(raw or [], 1)]
-            if len(raw or []) < _LESSONS_AT_ONCE:
-                return found
-            number = found[-1].number
+        while some := self._pool.lessons_after(number, _LESSONS_AT_ONCE):
+            found += some
+            number = some[-1].number
+        return found
 
     def acknowledge(self, token: int, outcome: Outcome, detail: str = "") -> Outcome:
         held = self._held.pop(token)
@@ -511,24 +525,29 @@ class RedisStore(FrontierStore):
 
     def rescore(self) -> Callable[[], Callable[[], None]]:
         self.commit()
-        rescoring = Rescoring(self._server, self._packing, self._prioritizer, most_waiting=self._most_waiting)
-        return rescoring.run
+        return self._pool.rescoring(self._prioritizer).run
 
     def save_model(self, name: str, data: Mapping[str, NDArray[Any]], order: int) -> None:
-        raw = save_arrays(data)
-        digest = _digest(raw)
-        if self._call(operation("save_model", name, order, digest, raw))[0]:
-            self._stamp = int.from_bytes(digest[:4], "big")
+        self.commit()
+        published = self._pool.publish(name, data, order)
+        if published is not None:
+            self._stamp = published[1]
 
     def load_model(self, name: str) -> tuple[dict[str, NDArray[Any]], int] | None:
-        kept = self._read("load_model", name)
-        if not kept:
+        self.commit()
+        model = self._pool.model(name)
+        if model is None:
             return None
-        _, upto, digest, raw = kept
-        if _digest(raw) != digest:
-            raise StoreBroken(f"the model {name!r} of {self._server.prefix[:-1]} in Redis is damaged: delete its key")
-        self._loaded_stamp = int.from_bytes(digest[:4], "big")
-        return load_arrays(raw), int(upto)
+        self._loaded_stamp = model.stamp
+        return model.state, model.upto
+
+    def adopt(self, prioritizer: Prioritizer, stamp: int) -> None:
+        """Score by a snapshot that others may have, too: they all give it the same stamp."""
+        self._prioritizer, self._stamp, self._loaded_stamp = prioritizer, stamp, 0
+
+    def pool_over(self, client: Redis) -> Pool:
+        """Lessons and model over another connection, for a thread of this worker's."""
+        return Pool(self._server.beside(client), self._packing, most_waiting=self._most_waiting)
 
     def note(self, key: str, value: str) -> None:
         self._pending.append(operation("note", key, value))
@@ -537,13 +556,21 @@ class RedisStore(FrontierStore):
         value = self._read("noted", key)
         return _to_text(value) if value else None
 
+    def revise(self, key: str, change: Callable[[str | None], str | None]) -> None:
+        while True:
+            kept = self.noted(key)
+            new = change(kept)
+            if new is None or self._call(operation("revise", key, kept or "", new))[0]:
+                return
+
     def commit(self) -> None:
         if self._pending:
             self._call()
 
     def close(self) -> None:
         try:
-            self._call(operation("leave"))
+            # What a store that broke could not write is for others to do again.
+            self._server.call([*self._pending, operation("leave")])
         finally:
             self.abandon()
 
@@ -556,7 +583,15 @@ class RedisStore(FrontierStore):
 
     def _call(self, *operations: bytes) -> list[Any]:
         """Carry out what is pending and some more; the answers to the latter."""
-        answers = self._server.call([*self._pending, *operations])
+        if self._broken is not None:
+            raise self._broken
+        try:
+            answers = self._server.call([*self._pending, *operations])
+        except StoreBroken as error:
+            # Should Redis come back after all: what is told from now on is without what could not be told now.
+            self._broken = error
+            self._pending.clear()
+            raise
         self._pending.clear()
         self._acknowledged.clear()
         self._standing = answers.pop()
@@ -612,10 +647,6 @@ def _to_told(page: PageRecord) -> dict[str, Any]:
 
 def _key(number: int) -> bytes:
     return number.to_bytes(8, "big")
-
-
-def _digest(data: bytes) -> bytes:
-    return blake2b(data, digest_size=16).digest()
 
 
 def _to_bytes(text: str) -> bytes:

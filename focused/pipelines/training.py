@@ -39,9 +39,16 @@ class TrainingPipeline:
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
 
+    @property
+    def trains(self) -> bool:
+        """Is it learned here? What several workers learn together is the business of `focused.workers.learning`."""
+        store = self.parts.store
+        return store is not None and not store.is_shared and store.prioritizer.learns
+
     def close_spider(self) -> None:
         """Keep what was learned."""
-        save_model(self.parts)
+        if self.trains:
+            save_model(self.parts)
 
     async def process_item(self, item: Any) -> Any:
         """Count the page; learn when a batch is due."""
@@ -50,7 +57,7 @@ class TrainingPipeline:
             return item
         self._credit += self._per_page
         duplicate = store.outcome_of(item.token) is Outcome.DUPLICATE
-        if store.prioritizer.learns and self.parts.trainer.page_done() and not self._busy:
+        if self.trains and self.parts.trainer.page_done() and not self._busy:
             self._busy = True
             try:
                 await self._train()

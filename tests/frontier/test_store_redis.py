@@ -665,6 +665,20 @@ def test_a_link_that_was_dropped_may_be_found_again(redis):
     store.close()
 
 
+@pytest.mark.parametrize("combine", ["first", "mean", "max"])
+def test_evidence_of_one_link_takes_no_more_bytes_than_it_may_and_the_first_stays(redis, combine):
+    frontier = Frontier(redis, combine=combine, most_bytes=70)
+    store = frontier.store
+    for n in range(20):
+        store.add(NewLink(f"http://seed/{n}", "seed", base=SEED_RANK))
+        frontier.page(f"http://seed/{n}", 0.5, [("http://h/a", 0.5 if n == 0 else 0.9 if n == 7 else n / 100)])
+    kept = store.lessons_of(lease(store).token).evidence.dense[:, 0]
+    assert len(kept) == 4, "16 bytes each"
+    assert kept[0] == pytest.approx(0.5)
+    assert combine != "max" or 0.9 in [pytest.approx(score) for score in kept], "the best stays where it counts"
+    store.close()
+
+
 # --- keys ------------------------------------------------------------------------------------------------------------
 
 

@@ -81,6 +81,17 @@ def test_a_row_scores_the_same_alone_and_in_company(make):
     assert np.allclose(alone, prioritizer.score(evidence), atol=1e-6)
 
 
+def test_of_the_ids_only_the_upper_bits_matter_that_it_says(make):
+    prioritizer = taught(make())
+    evidence = some_evidence(prioritizer)
+    cut = evidence.take(range(len(evidence)))
+    cut.ids = cut.ids & np.uint32(2**32 - 2 ** (32 - prioritizer.id_bits))
+    assert (prioritizer.score(cut) == prioritizer.score(evidence)).all()
+    lessons, of_cut = (lessons_of(rows, [0.9, 0.05, 0.05, 0.9]) for rows in (evidence, cut))
+    learned, alike = (prioritizer.learn(each) or prioritizer for each in (lessons, of_cut))
+    assert (alike.score(cut) == learned.score(evidence)).all()
+
+
 def test_the_number_of_dense_columns_is_as_declared(make):
     prioritizer = make()
     assert some_evidence(prioritizer).dense.shape == (4, len(prioritizer.dense))

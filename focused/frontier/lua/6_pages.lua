@@ -90,4 +90,12 @@ function OPS.load_model(op)
 end
 
 function OPS.note(op) call('HSET', NOTES, op[2], op[3]) end
+-- Change a note, unless somebody else has changed it meanwhile.
+function OPS.revise(op)
+  if (call('HGET', NOTES, op[2]) or '') ~= op[3] then return false end
+  call('HSET', NOTES, op[2], op[4])
+  count('revised', 1)
+  return true
+end
+
 function OPS.noted(op) return call('HGET', NOTES, op[2]) end

@@ -30,7 +30,7 @@ function OPS.beat() return true end
 
 local STANDING = {
   'waiting', 'leased', 'pages', 'found', 'relevance', 'order', 'hosts', 'rows', 'model', 'dropped', 'taken_back',
-  'refused',
+  'refused', 'revised',
 }
 
 -- Write what was counted; tell how the crawl stands.

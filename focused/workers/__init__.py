@@ -1,0 +1,1 @@
+"""What the workers of one crawl do together, when its frontier is in Redis."""

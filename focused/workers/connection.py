@@ -1,0 +1,84 @@
+"""Where a crawl of several workers is: its Redis server, its name there, and the list that seeds are pushed to.
+
+The connection is made by scrapy-redis from its own settings: REDIS_URL, REDIS_HOST, REDIS_PARAMS and so on.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import urlsplit
+
+from redis import Redis
+from redis.exceptions import RedisError
+from scrapy.settings import BaseSettings
+from scrapy_redis.connection import get_redis_from_settings
+from scrapy_redis.defaults import START_URLS_KEY
+
+from focused.defaults import read
+from focused.frontier.store import JobRefused
+from focused.topics.identity import slug
+from focused.topics.topic import Topic
+
+# A call blocks the crawl, and a signal is heeded only between two attempts.
+_TIMEOUT = 5.0
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
+
+
+def crawl_name(topic: Topic, settings: BaseSettings) -> str:
+    """The name of the crawl in Redis; workers with the same one share it."""
+    name: str = read(settings, "FOCUSED_CRAWL") or slug(topic)
+    if not _NAME.fullmatch(name):
+        raise JobRefused(f"FOCUSED_CRAWL={name!r}: give letters, digits, '.', '-' and '_', at most 100")
+    return name
+
+
+def start_urls_key(spider: str, crawl: str, settings: BaseSettings) -> str:
+    """The key to which seeds are pushed while the crawl runs."""
+    pattern = settings.get("REDIS_START_URLS_KEY") or START_URLS_KEY
+    try:
+        key: str = pattern % {"name": spider, "crawl": crawl}
+    except (KeyError, ValueError, TypeError) as error:
+        raise JobRefused(
+            f"REDIS_START_URLS_KEY={pattern!r} cannot be filled in: beside plain text it may hold %(name)s, the "
+            f"spider's name, and %(crawl)s, the crawl's"
+        ) from error
+    return key
+
+
+def connect(settings: BaseSettings) -> Redis:
+    """A client of the server that the settings name; JobRefused if they are wrong, or nobody answers there."""
+    where = server_name(settings)
+    try:
+        client: Redis = get_redis_from_settings(_for_us(settings))
+        client.ping()
+    except (RedisError, OSError) as error:
+        raise JobRefused(
+            f"Redis does not answer at {where} ({error}): start it, or say where it is with REDIS_URL"
+        ) from error
+    except (ValueError, TypeError, ImportError, AttributeError) as error:
+        raise JobRefused(
+            f"Redis cannot be reached as the settings say ({where}: {error}): give "
+            f"REDIS_URL=redis://HOST:PORT/DB, and REDIS_PARAMS as redis-py has them"
+        ) from error
+    return client
+
+
+def server_name(settings: BaseSettings) -> str:
+    """The server's address as it may be shown: without a password, and without options, which may hold one."""
+    url = settings.get("REDIS_URL")
+    if not url:
+        return f"{settings.get('REDIS_HOST') or 'localhost'}:{settings.get('REDIS_PORT') or 6379}"
+    try:
+        parts = urlsplit(url)
+        return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
+    except ValueError:
+        return str(url).rpartition("@")[2]
+
+
+def _for_us(settings: BaseSettings) -> BaseSettings:
+    """The settings with short time-outs, unless the user has others; answers come as bytes."""
+    params: dict[str, Any] = {"socket_timeout": _TIMEOUT, "socket_connect_timeout": _TIMEOUT}
+    params.update(settings.getdict("REDIS_PARAMS"))
+    params["decode_responses"] = False
+    return BaseSettings({**settings.copy_to_dict(), "REDIS_PARAMS": params, "REDIS_DECODE_RESPONSES": False})

@@ -1,0 +1,133 @@
+"""Learning together: one worker is the trainer, the others load what it publishes.
+
+The role is held on a lease, renewed about each second; when its holder dies another worker takes it. The trainer
+re-scores the frontier for all. What takes long is done in a thread, over a connection of its own.
+"""
+
+from __future__ import annotations
+
+import logging
+from time import monotonic
+from typing import Any
+
+from redis import Redis
+from scrapy.crawler import Crawler
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.threads import deferToThread
+
+from focused import signals
+from focused.defaults import read
+from focused.frontier.redis_pool import Model, ModelDamaged
+from focused.frontier.resume import MODEL
+from focused.frontier.store import StoreBroken
+from focused.frontier.store_redis import RedisStore
+from focused.parts import Parts
+from focused.prioritizers.base import Prioritizer
+from focused.workers.trainer import PooledTrainer, RoleLost, Trained, restored
+
+logger = logging.getLogger(__name__)
+
+_LONGEST_ROLE, _SHORTEST_ROLE = 10.0, 3.0
+# A re-scoring rests for half of its time, and then for so many times as long: an eighth of one processor is spent.
+_REST = 3.0
+
+
+class Learning:
+    """This worker's part in what all learn."""
+
+    def __init__(self, crawler: Crawler, parts: Parts, store: RedisStore, client: Redis) -> None:
+        settings = crawler.settings
+        self.crawler, self.parts, self.store = crawler, parts, store
+        self._client, self._pool = client, store.pool_over(client)
+        self._role = max(min(read(settings, "FOCUSED_LEASE_SECONDS") / 2, _LONGEST_ROLE), _SHORTEST_ROLE)
+        self._most_waiting: int = read(settings, "FOCUSED_MOST_WAITING")
+        self._trainer: PooledTrainer | None = None
+        self._version = store.model_version
+        self._is_stale = False
+        self._rests_until = 0.0
+        self._busy = False
+
+    def renew(self) -> bool:
+        """Take or keep the role of the trainer, if it is free and there is something to do for one."""
+        wanted = self.parts.prioritizer.learns or self._most_waiting > 0
+        return wanted and self.store.train(self._role)
+
+    async def step(self, *, trains: bool) -> None:
+        """What there is to do now; nothing while the last step is still at work."""
+        if self._busy:
+            return
+        self._busy = True
+        try:
+            await (self._train() if trains else self._follow())
+        except RoleLost:
+            logger.info("Another worker is the trainer by now")
+            self._trainer = None
+        except ModelDamaged as error:
+            self._version = self.store.model_version
+            self.crawler.stats.inc_value("focused/training/refused")
+            logger.warning("%s. The crawl goes on with what it knew", error)
+        except StoreBroken as error:
+            # Redis is away, which the crawl itself notices; what is not published yet is learned again.
+            logger.debug("No step of learning: %s", error)
+            self._trainer = None
+        finally:
+            self._busy = False
+
+    def close(self) -> None:
+        """Let go of the connection; what is at work in the thread ends by itself."""
+        self._client.close()
+
+    async def _follow(self) -> None:
+        """Load what the trainer published."""
+        self._trainer = None
+        if self.store.model_version == self._version:
+            return
+        loaded = await _in_thread(self._load)
+        if loaded is not None:
+            prioritizer, model = loaded
+            self.store.adopt(prioritizer, model.stamp)
+            self._version = model.version
+            self.crawler.stats.inc_value("focused/training/loaded")
+
+    def _load(self) -> tuple[Prioritizer, Model] | None:
+        model = self._pool.model(MODEL)
+        return (restored(self.store.prioritizer, model), model) if model else None
+
+    async def _train(self) -> None:
+        if self.parts.prioritizer.learns:
+            trained = await _in_thread(self._learn)
+            if trained is not None:
+                self._adopt(trained)
+        crowded = 0 < self._most_waiting < self.store.waiting
+        if (self._is_stale or crowded) and monotonic() >= self._rests_until:
+            await self._rescore()
+
+    def _learn(self) -> Trained | None:
+        if self._trainer is None:
+            self._trainer = PooledTrainer(self._pool, self.store.prioritizer, self.parts.trainer.every)
+            logger.info("This worker is the trainer")
+        return self._trainer.train()
+
+    def _adopt(self, trained: Trained) -> None:
+        self.store.adopt(trained.prioritizer, trained.stamp)
+        self._version = trained.version
+        self._is_stale = True
+        stats = self.crawler.stats
+        stats.inc_value("focused/training/batches", trained.batches)
+        if trained.failed:
+            stats.inc_value("focused/training/failed", trained.failed)
+        self.crawler.signals.send_catch_log(
+            signals.prioritizer_trained, lessons=trained.lessons, spider=self.crawler.spider
+        )
+
+    async def _rescore(self) -> None:
+        began, rows = monotonic(), self.store.rows
+        self._is_stale = False
+        await _in_thread(self._pool.rescoring(self.store.prioritizer).run)
+        self._rests_until = monotonic() + _REST * (monotonic() - began)
+        self.crawler.stats.inc_value("focused/rescore/count")
+        self.crawler.stats.inc_value("focused/rescore/rows", rows)
+
+
+async def _in_thread(work: Any) -> Any:
+    return await maybe_deferred_to_future(deferToThread(work))

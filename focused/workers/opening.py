@@ -1,0 +1,105 @@
+"""Joining a crawl in Redis: as its first worker or as one more, with what the crawl knows so far."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Callable
+from secrets import token_hex
+from socket import gethostname
+
+from redis import Redis
+from scrapy.settings import BaseSettings
+
+from focused.defaults import read
+from focused.frontier.redis_server import forget, is_at_work
+from focused.frontier.resume import MODEL, begin_with, identity_of, restore
+from focused.frontier.starts import note_start
+from focused.frontier.store import JobRefused
+from focused.frontier.store_redis import RedisStore
+from focused.parts import CRITIC_STATE, Parts
+from focused.workers.connection import connect, crawl_name, server_name
+
+logger = logging.getLogger(__name__)
+
+_SHORTEST_LEASE = 2.0
+
+
+def check_settings(settings: BaseSettings) -> None:
+    """JobRefused if a number among the settings of a shared crawl makes no sense."""
+    lease, patience = read(settings, "FOCUSED_LEASE_SECONDS"), read(settings, "FOCUSED_REDIS_PATIENCE")
+    if not _SHORTEST_LEASE <= lease < float("inf"):
+        raise JobRefused(
+            f"FOCUSED_LEASE_SECONDS={lease!r}: give seconds from {_SHORTEST_LEASE:.0f} on; a worker gives a sign of "
+            f"life each second, and must not be taken for dead for a slow page"
+        )
+    if not 0 <= patience < float("inf"):
+        raise JobRefused(f"FOCUSED_REDIS_PATIENCE={patience!r}: give seconds, from 0 on")
+    if read(settings, "FOCUSED_MOST_WAITING") < 0:
+        raise JobRefused(f"FOCUSED_MOST_WAITING={settings['FOCUSED_MOST_WAITING']!r}: give a number of links, 0 = any")
+
+
+def join(parts: Parts, settings: BaseSettings, is_ending: Callable[[], bool]) -> RedisStore:
+    """Join the crawl that the settings and the topic name; JobRefused if it is another's."""
+    check_settings(settings)
+    client, crawl = connect(settings), crawl_name(parts.topic, settings)
+    if settings.getbool("SCHEDULER_FLUSH_ON_START"):
+        _begin_anew(client, crawl)
+    most_late = read(settings, "FOCUSED_LATE_LESSONS")
+    store = RedisStore(
+        client,
+        crawl,
+        f"{gethostname()}-{os.getpid()}-{token_hex(3)}",
+        parts.prioritizer,
+        identity=identity_of(parts.topic, parts.prioritizer, parts.critic),
+        most_pieces=read(settings, "FOCUSED_EVIDENCE_PIECES"),
+        most_deaths=read(settings, "FOCUSED_DEATHS"),
+        most_late=parts.prioritizer.late_lessons if most_late < 0 else most_late,
+        most_waiting=read(settings, "FOCUSED_MOST_WAITING"),
+        lease_seconds=read(settings, "FOCUSED_LEASE_SECONDS"),
+        patience=read(settings, "FOCUSED_PATIENCE"),
+        redis_patience=read(settings, "FOCUSED_REDIS_PATIENCE"),
+        is_ending=is_ending,
+    )
+    try:
+        _take_part(parts, store, settings)
+    except BaseException:
+        store.close()
+        raise
+    logger.info(
+        "Worker %s joins the crawl %r in Redis: %d pages, %d links wait, %d are under way elsewhere; "
+        "`scrapy status %s` shows how it stands",
+        store.worker,
+        crawl,
+        store.pages,
+        store.waiting,
+        store.leased_elsewhere,
+        server_name(settings),
+    )
+    return store
+
+
+def _begin_anew(client: Redis, crawl: str) -> None:
+    """What several workers are told when they are started together is done by the first of them alone."""
+    if is_at_work(client, crawl):
+        logger.info("SCHEDULER_FLUSH_ON_START: others are at work on %r already; it is joined", crawl)
+    else:
+        forget(client, crawl)
+
+
+def _take_part(parts: Parts, store: RedisStore, settings: BaseSettings) -> None:
+    """Judge pages and links as the others do."""
+    critic = store.noted(CRITIC_STATE)
+    if critic is not None:
+        parts.critic.restore(json.loads(critic))
+    prioritizer, saved = parts.prioritizer, store.load_model(MODEL)
+    started_from = read(settings, "FOCUSED_APPRENTICE")
+    if saved is not None:
+        restore(prioritizer, saved[0], "what this crawl has learned")
+        store.prioritizer = prioritizer
+    elif started_from:
+        begin_with(prioritizer, started_from)
+    if saved is None and (started_from or prioritizer.taught or not prioritizer.learns) and prioritizer.state():
+        store.save_model(MODEL, prioritizer.state(), 0)
+    note_start(store, parts, settings)
