@@ -20,7 +20,7 @@ from redis import Redis
 
 from focused.defaults import DEFAULTS
 from focused.frontier.redis_server import prefix_of
-from focused.frontier.resume import LESSONS, MODEL
+from focused.frontier.resume import MODEL
 from focused.frontier.starts import ABOUT
 from focused.report.status import (
     CUT_SHORT,
@@ -102,7 +102,7 @@ def read_redis_status(client: Redis, crawl: str, *, server: str, start_urls: Sta
     """How a crawl stands now; None if there is no such crawl. ``server`` is what to call the place."""
     began = monotonic()
     meta = f"{prefix_of(crawl)}meta"
-    packed = client.eval_ro(_SCRIPT, 1, meta, MODEL, ABOUT, LESSONS, MOST_HOSTS, _ENTRIES, _SOME_HOSTS)
+    packed = client.eval_ro(_SCRIPT, 1, meta, MODEL, ABOUT, MOST_HOSTS, _ENTRIES, _SOME_HOSTS)
     found = _Found({key.decode(): value for key, value in msgpack.unpackb(packed, raw=True).items()})
     if not found.is_there:
         return None
@@ -127,7 +127,7 @@ class _Found:
     def __init__(self, raw: Mapping[str, Any]) -> None:
         self.raw = raw
         self.meta: dict[str, str] = {key.decode(): value.decode() for key, value in raw["meta"]}
-        about = raw["notes"][0]
+        about = raw["about"]
         self._about: dict[str, Any] = json.loads(about) if about else {}
         seconds, microseconds = map(int, raw["time"])
         # Nobody has called for so long; meanwhile the clock of the crawl stands still.
@@ -195,13 +195,11 @@ class _Found:
 
     def learned(self) -> dict[str, Any]:
         version, upto = self.raw["model"]
-        lessons = self.raw["notes"][1]
         return {
             "model": int(version) if version else None,
             # What a model knew is let go of, and counted.
             "pooled": self._count("lessons") + self.raw["pooled"],
             "learned": int(upto) if upto else 0,
-            "lessons": int(lessons) if lessons else None,
         }
 
     def memory(self) -> MemoryStatus:

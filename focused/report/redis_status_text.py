@@ -57,8 +57,8 @@ def _how_to_go_on(status: RedisStatus) -> str:
 def _learned(status: RedisStatus) -> str:
     if status.model is None:
         return "no model is published"
-    lessons = "" if status.lessons is None else f" ({counted(status.lessons, 'lesson')})"
-    return f"model {status.model:,}, learned from {status.learned:,} of {counted(status.pooled, 'link')}{lessons}"
+    learned = f", learned from {status.learned:,} of {counted(status.pooled, 'link')}" if status.pooled else ""
+    return f"model {status.model:,}{learned}"
 
 
 def _entries(waiting: int) -> str:

@@ -68,7 +68,6 @@ class Status:
     leased: int
     hosts_waiting: int
     waiting_by_host: list[HostWaiting]
-    lessons: int | None
     read: str
     seconds: float = field(compare=False)
 
@@ -93,6 +92,7 @@ class JobStatus(Status):
     why: str
     last_page: str | None
     model: SavedModel | None
+    lessons: int | None
 
 
 def read_status(job: str | Path) -> JobStatus:

@@ -18,7 +18,7 @@ import pytest
 from redis import RedisCluster
 from scrapy.settings import Settings
 
-from focused.frontier.resume import LESSONS, MODEL
+from focused.frontier.resume import MODEL
 from focused.frontier.store import NewLink, Outcome, PageRecord
 from focused.frontier.store_redis import RedisStore
 from focused.report.redis_crawls import RedisCrawls
@@ -233,11 +233,10 @@ def test_what_was_learned(redis: RedisServer, worker: Workers) -> None:
     for _ in range(3):
         fetch(store, 1.0)
     store.save_model(MODEL, {"weights": np.ones(3)}, 2)
-    store.note(LESSONS, "1234")
     fetch(store, 1.0)
     status = read(redis)
-    assert (status.model, status.pooled, status.learned, status.lessons) == (1, 4, 2, 1234)
-    assert "plain; model 1, learned from 2 of 4 links (1,234 lessons)" in text_of(status)
+    assert (status.model, status.pooled, status.learned) == (1, 4, 2)
+    assert "plain; model 1, learned from 2 of 4 links" in text_of(status)
 
 
 def test_memory_is_about_what_the_server_says(redis: RedisServer, worker: Workers) -> None:
@@ -344,7 +343,7 @@ def test_a_node_of_a_cluster_and_its_client_are_asked_alike(redis_cluster: Redis
 KEYS = {
     *("crawl", "server", "state", "running", "topic", "prioritizer", "critic", "ran", "workers", "trainer"),
     *("pages", "relevant", "harvest", "harvest_now", "pace", "pace_now", "outcomes", "waiting", "leased"),
-    *("hosts_waiting", "waiting_by_host", "model", "pooled", "learned", "lessons", "start_urls", "memory"),
+    *("hosts_waiting", "waiting_by_host", "model", "pooled", "learned", "start_urls", "memory"),
     *("dropped", "taken_back", "refused", "read", "seconds"),
 }
 
@@ -441,7 +440,7 @@ def test_a_server_that_does_not_answer_is_told_soon(scrapy: Scrapy) -> None:
         assert time.monotonic() - began < 30
     for run in (refused, silent):
         assert run.returncode == 2
-        assert f"no Redis server answers at redis://127.0.0.1:{port}/0" in run.stderr
+        assert f"Redis does not answer at redis://127.0.0.1:{port}/0" in run.stderr
         assert "secret" not in run.stderr
 
 
@@ -451,7 +450,7 @@ def test_a_password_is_taken_from_the_address_or_the_settings_and_never_shown(tm
         store.beat()
         with server.client() as client:
             client.config_set("requirepass", "secret")
-        assert f"the Redis server at {server.url} refuses:" in scrapy("status", server.url).stderr
+        assert f"Redis does not answer at {server.url}" in scrapy("status", server.url).stderr
         for arguments in (
             [server.url.replace("//", "//:secret@"), "--json"],
             [f"{server.url}?password=secret", "--json"],
