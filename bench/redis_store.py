@@ -156,7 +156,7 @@ def cost_of_pages(server: RedisServer, folder: Path, prioritizer: Focused, pages
     sqlite.close()
 
 
-def fill(store: RedisStore, pages: dict[str, Seen], links: int) -> None:
+def fill(store: RedisStore, pages: dict[str, Seen], links: int, hosts: int) -> None:
     """Let links wait with the evidence that they have when a third of their web has been fetched."""
     random = Random(1)
     fetched = set(random.sample(sorted(pages), int(len(pages) * FETCHED)))
@@ -171,8 +171,8 @@ def fill(store: RedisStore, pages: dict[str, Seen], links: int) -> None:
     print(f"evidence         {sum(map(len, kept.values())) / len(kept):.2f} pieces a link")
     operations: list[bytes] = []
     for n, (url, host, found) in zip(range(links), _copies(kept), strict=False):
-        raw = url.encode()
-        link = {"key": url_to_key(url).to_bytes(8, "big"), "host": host, "depth": 3, "source": 0, "base": 0.0}
+        raw, on = url.encode(), f"{n % hosts}.example" if hosts else host
+        link = {"key": url_to_key(url).to_bytes(8, "big"), "host": on, "depth": 3, "source": 0, "base": 0.0}
         link |= {"length": len(raw), "request": 0, "body": raw + bytes(-len(raw) % 4), "found": found, "stamp": 0}
         operations.append(operation("add", link))
         if len(operations) == 500 or n == links - 1:
@@ -238,6 +238,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--web", choices=WEBS, default="demo")
     parser.add_argument("--links", type=int, default=200_000)
+    parser.add_argument("--hosts", type=int, default=0, help="spread them over so many hosts; 0 = as the web does")
     parser.add_argument("--pages", type=int, default=1_500)
     options = parser.parse_args()
     prioritizer = Focused()
@@ -249,7 +250,7 @@ def main() -> None:
             client.flushall()
         store = open_store(server, learned, "rescoring")
         began = time.perf_counter()
-        fill(store, pages, options.links)
+        fill(store, pages, options.links, options.hosts)
         print(f"{store.waiting:,} links wait, {store.rows:,} pieces; filled in {time.perf_counter() - began:.0f} s")
         first = rescore(store)
         memory(server, options.links)
@@ -257,6 +258,7 @@ def main() -> None:
             before = client.info("cpu")["used_cpu_user"] + client.info("cpu")["used_cpu_sys"]
             again = rescore(store)
             after = client.info("cpu")["used_cpu_user"] + client.info("cpu")["used_cpu_sys"]
+        print(f"hosts            {store.hosts:,}")
         print(f"scoring again    {again:.2f} s ({first:.2f} s the first time), {after - before:.2f} s of Redis's CPU")
         alone = pace_beside(server, learned, pages, None)
         beside = pace_beside(server, learned, pages, store)

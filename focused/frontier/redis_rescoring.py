@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from time import monotonic, sleep
+from itertools import pairwise
+from time import sleep, thread_time
 from typing import Any, TypeVar
 
 import numpy as np
@@ -28,19 +29,20 @@ _SLICE = 4_000
 # Redis serves nobody else while it reads so many records, or counts the links of so many hosts.
 _AT_ONCE = 500
 _FEW = 250
-# Between slices there is rest, for so long as a slice took: Redis and the machine are there for the crawl first.
+# Between slices there is rest, as long as the slice was worked on: the machine and Redis are there for the crawl first.
 _REST = 1.0
 # With so much of the room left after links were dropped, they need not be dropped again at once.
 _KEPT = 0.95
 
 
 @dataclass(frozen=True, slots=True)
-class _Host:
-    """A host's waiting links as they were when they were read."""
+class _Slice:
+    """The waiting links of some hosts as they were when they were read: ``where`` says of each which host it is of."""
 
-    number: int
-    turn: int
+    hosts: Sequence[int]
+    turns: list[int]
     links: NDArray[np.int64]
+    where: NDArray[np.int64]
 
 
 class Rescoring:
@@ -58,9 +60,9 @@ class Rescoring:
         for hosts in self._slices():
             if self._server.is_ending():
                 return _nothing
-            began = monotonic()
+            began = thread_time()
             self._rescore(hosts)
-            sleep(_REST * (monotonic() - began))
+            sleep(_REST * (thread_time() - began))
         if self._most_waiting:
             self._drop_the_worst()
         return _nothing
@@ -83,33 +85,21 @@ class Rescoring:
         if hosts:
             yield hosts
 
-    def _rescore(self, numbers: Sequence[int]) -> None:
-        hosts = [self._read_host(host, found) for host, found in zip(numbers, self._snapshots(numbers), strict=True)]
-        waits, ranks = self._score(np.concatenate([host.links for host in hosts]))
-        self._write(list(self._in_order(hosts, waits, ranks)))
+    def _rescore(self, hosts: Sequence[int]) -> None:
+        links = self._read(hosts)
+        self._write(links, *self._score(links.links))
 
-    def _in_order(
-        self, hosts: Sequence[_Host], waits: NDArray[np.bool_], ranks: NDArray[np.float32]
-    ) -> Iterator[tuple[_Host, NDArray[Any]]]:
-        """Each host's new run: its links that still wait, the best first."""
-        end = 0
-        for host in hosts:
-            begin, end = end, end + len(host.links)
-            chosen = np.flatnonzero(waits[begin:end])
-            own = ranks[begin:end]
-            order = chosen[np.lexsort((host.links[chosen], -own[chosen]))]
-            run = np.zeros(len(order), _RUN)
-            run["rank"], run["link"] = own[order], host.links[order]
-            yield host, run
-
-    def _snapshots(self, hosts: Sequence[int]) -> list[Any]:
-        return self._call([operation("snapshot", host) for host in hosts])[:-1]
-
-    def _read_host(self, number: int, found: Any) -> _Host:
-        turn, run, listed = found
-        in_run = np.frombuffer(run, _RUN)["link"].astype(np.int64)
-        in_order = np.frombuffer(b"".join(listed or []), ">u4").astype(np.int64)
-        return _Host(number, int(turn), np.union1d(in_run, in_order))
+    def _read(self, hosts: Sequence[int]) -> _Slice:
+        """What waits on some hosts, each link once, though it may stand in two places."""
+        found = self._call([operation("snapshot", host) for host in hosts])[:-1]
+        turns, runs, listed = zip(*found, strict=True)
+        in_runs = np.frombuffer(b"".join(runs), _RUN)["link"].astype(np.int64)
+        in_lists = np.frombuffer(b"".join(listed), ">u4").astype(np.int64)
+        every = np.arange(len(hosts))
+        of_runs = np.repeat(every, [len(run) // _RUN.itemsize for run in runs])
+        of_lists = np.repeat(every, [len(links) // 4 for links in listed])
+        both = np.unique(np.concatenate([of_runs << 32 | in_runs, of_lists << 32 | in_lists]))
+        return _Slice(hosts, [int(turn) for turn in turns], both & 0xFFFFFFFF, both >> 32)
 
     def _score(self, links: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
         """Which of the links wait, and their ranks."""
@@ -148,12 +138,19 @@ class Rescoring:
             combined = (total / np.maximum(np.bincount(rows, minlength=size), 1)).astype(np.float32)
         return combined
 
-    def _write(self, written: Sequence[tuple[_Host, NDArray[Any]]]) -> None:
-        runs = [operation("adopt", host.number, host.turn, run.tobytes()) for host, run in written]
-        adopted = self._call(runs)[:-1]
+    def _write(self, read: _Slice, waits: NDArray[np.bool_], ranks: NDArray[np.float32]) -> None:
+        """Put the links that still wait in order, host by host, the best first."""
+        order = np.lexsort((read.links, -ranks, read.where))
+        order = order[waits[order]]
+        run = np.zeros(len(order), _RUN)
+        run["rank"], run["link"] = ranks[order], read.links[order]
+        ends = np.searchsorted(read.where[order], np.arange(len(read.hosts) + 1)).tolist()
+        runs = [run[begin:end] for begin, end in pairwise(ends)]
+        hosts = zip(read.hosts, read.turns, runs, strict=True)
+        adopted = self._call([operation("adopt", host, turn, own.tobytes()) for host, turn, own in hosts])[:-1]
         if self._most_waiting:
-            pairs = zip(written, adopted, strict=True)
-            self._written += [(host.number, run) for (host, run), is_adopted in pairs if is_adopted]
+            pairs = zip(read.hosts, runs, adopted, strict=True)
+            self._written += [(host, own) for host, own, is_adopted in pairs if is_adopted]
 
     def _drop_the_worst(self) -> None:
         waiting = sum(len(run) for _, run in self._written)

@@ -629,16 +629,13 @@ def test_scoring_again_beside_a_crawl_loses_no_link_and_hands_none_out_twice(red
 def _interrupted(rescoring, random):
     """A re-scoring, step by step; sometimes it dies between two of them."""
     for hosts in rescoring._slices():
-        found = [
-            rescoring._read_host(host, told) for host, told in zip(hosts, rescoring._snapshots(hosts), strict=True)
-        ]
+        links = rescoring._read(hosts)
         yield
         if random.random() < 0.3:
             return
-        links = np.concatenate([host.links for host in found])
-        waits, ranks = rescoring._score(links)
+        waits, ranks = rescoring._score(links.links)
         yield
-        rescoring._write(list(rescoring._in_order(found, waits, ranks)))
+        rescoring._write(links, waits, ranks)
         yield
 
 

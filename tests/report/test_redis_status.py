@@ -127,6 +127,20 @@ def test_pages_harvest_and_outcomes(redis: RedisServer, worker: Workers) -> None
     assert "  links        3 judged, 1 dead" in text_of(status)
 
 
+def test_who_is_sent_in_circles_is_counted_once(redis: RedisServer, worker: Workers) -> None:
+    store = worker("a:1")
+    add(store, "x", 1)
+    leased = lease(store)
+    assert leased is not None
+    for _ in range(5):
+        assert store.redirect(leased.token, "http://x/there", "x")
+        assert store.redirect(leased.token, "http://x/0", "x")
+    store.acknowledge(leased.token, Outcome.OTHER)
+    store.commit()
+    outcomes = read(redis).outcomes
+    assert {name: count for name, count in outcomes.items() if count} == {"redirect": 1, "other": 1}
+
+
 def test_hosts_with_the_most_waiting_links_come_first(redis: RedisServer, worker: Workers) -> None:
     store = worker("a:1")
     for n in range(1, 13):

@@ -10,9 +10,11 @@
 local HOST = '<fHHHBddIIIBBd'
 local NOWHERE, IN_READY, IN_RESTING = 0, 1, 2
 local ASLEEP_TOO = 4
-local hosts, numbers, touched, came, crowds
+-- Of hosts: what is known of them, their numbers by name; those to be placed anew, those to be written, the rank of the
+-- best link that came, and how many links more or less wait.
+local hosts, numbers, touched, changed, came, crowds
 
-local function forget_hosts() hosts, numbers, touched, came, crowds = {}, {}, {}, {}, {} end
+local function forget_hosts() hosts, numbers, touched, changed, came, crowds = {}, {}, {}, {}, {}, {} end
 
 local function host(h)
   local r = hosts[h]
@@ -90,7 +92,7 @@ local function head_of_run(h, r)
     local raw = raw_of(bin(n))
     if raw and string.byte(raw, 1) == WAITING and not is_elsewhere(h, bin(n)) then return rank, n end
     r.cursor = r.cursor + 1
-    touched[h] = true
+    changed[h] = true
   end
 end
 
@@ -127,33 +129,36 @@ local function place(h, r, rank)
 end
 
 local function place_anew(h)
-  local r = touch(h)
+  local r = host(h)
   place(h, r, (best(h, r)))
+  changed[h] = true
 end
 
 -- Where links only came, the best is the better of the newcomers and of what was best. (It may have become worse; then
 -- that is found out when it is to be handed out.)
 local function settle()
   flush()
-  for h in pairs(touched) do place_anew(h) end
+  for h in pairs(touched) do
+    place_anew(h)
+  end
   for h, rank in pairs(came) do
     if not touched[h] then
       local r = host(h)
       local is_listed = r.place ~= NOWHERE and r.place ~= ASLEEP_TOO
       if not is_listed or rank > r.rank then
-        touched[h] = true
         place(h, r, rank)
+        changed[h] = true
       end
     end
   end
   local paces = {}
-  for h in pairs(touched) do
+  for h in pairs(changed) do
     local r = hosts[h]
     paces[bin(h)] = struct.pack(HOST, r.delay, r.concurrency, r.out, r.unsent, r.known, r.rest, r.sent, r.cursor,
       r.turn, r.pages, r.has_old, r.place, r.rank)
   end
   if next(paces) then write_all(PACES, paces) end
-  touched, came = {}, {}
+  touched, changed, came = {}, {}, {}
 end
 
 local function wait(n, h, rank)

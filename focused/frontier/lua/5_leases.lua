@@ -265,7 +265,8 @@ function OPS.redirect(op)
   finish(l.link, old)
   call('HSET', TARGETS, bin(l.link), bin(target))
   call('HDEL', TARGETS, bin(target))
-  call('HINCRBY', OUTCOMES, OPTIONS.redirect, 1)
+  -- There and back: of the two only the one that was left now has ended.
+  if not is_known then call('HINCRBY', OUTCOMES, OPTIONS.redirect, 1) end
   no_longer_counts(l)
   l.link, l.host = target, new.host
   keep(l)

@@ -13,7 +13,8 @@ end
 -- The waiting links of a host. Of those who score them at the same time the one who came last writes.
 function OPS.snapshot(op)
   local h = op[2]
-  local r, order, old = touch(h), order_of(h), old_of(h)
+  local r, order, old = host(h), order_of(h), old_of(h)
+  changed[h] = true
   r.turn = (r.turn + 1) % 2 ^ 32
   if r.has_old == 1 then
     -- Whoever was at it has died.
@@ -23,7 +24,7 @@ function OPS.snapshot(op)
     call('RENAME', order, old)
     r.has_old = 1
   end
-  return { r.turn, call('GETRANGE', run_of(h), 8 * r.cursor, -1), call('ZRANGE', old, 0, -1) }
+  return { r.turn, call('GETRANGE', run_of(h), 8 * r.cursor, -1), table.concat(call('ZRANGE', old, 0, -1)) }
 end
 
 -- A new run with all links of the snapshot that still wait.
