@@ -39,6 +39,7 @@ class LimitsExtension:
         self._closing = False
         crawler.signals.connect(self.spider_opened, scrapy_signals.spider_opened)
         crawler.signals.connect(self.page_judged, signals.page_judged)
+        crawler.signals.connect(self.spider_idle, scrapy_signals.spider_idle)
         crawler.signals.connect(self.spider_closed, scrapy_signals.spider_closed)
 
     @classmethod
@@ -65,15 +66,23 @@ class LimitsExtension:
         if record.outcome is Outcome.PAGE and record.relevance >= RELEVANT:
             self._found_so_far += 1
             self.crawler.stats.inc_value("focused/page/found")
-        store = parts_of(self.crawler).store
-        pages = store.pages if store else self.crawler.stats.get_value("focused/page/judged")
-        if self._pages and pages >= self._pages:
-            self._close("pages", f"{self._pages} pages fetched")
-        elif self._found and self._found_so_far >= self._found:
-            self._close("found", f"{self._found} relevant pages found")
-        elif self._is_dry():
+        if not self._close_with_enough() and self._is_dry():
             mean = sum(self._recent) / len(self._recent)
             self._close("dry", f"dried up: harvest {mean:.3f} over the last {len(self._recent)} pages")
+
+    def spider_idle(self) -> None:
+        """There is nothing to do: the last pages may have been fetched by other workers."""
+        self._close_with_enough()
+
+    def _close_with_enough(self) -> bool:
+        store = parts_of(self.crawler).store
+        pages = store.pages if store else self.crawler.stats.get_value("focused/page/judged", 0)
+        found = store.found if store and store.is_shared else self._found_so_far
+        if self._pages and pages >= self._pages:
+            self._close("pages", f"{self._pages} pages fetched")
+        elif self._found and found >= self._found:
+            self._close("found", f"{self._found} relevant pages found")
+        return self._closing
 
     def spider_closed(self, reason: str) -> None:
         """Say why it ended."""
@@ -83,7 +92,8 @@ class LimitsExtension:
         logger.info("The crawl ended: %s", stats.get_value("focused/stopped_by"))
 
     def _reason(self, reason: str) -> str:
-        if reason == "shutdown" and self.crawler.settings.get("JOBDIR"):
+        store = parts_of(self.crawler).store
+        if reason == "shutdown" and (self.crawler.settings.get("JOBDIR") or (store and store.is_shared)):
             return "it was interrupted; the same command goes on with it"
         return _REASONS.get(reason, reason)
 

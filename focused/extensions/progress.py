@@ -81,12 +81,20 @@ class ProgressExtension:
         self._sum += record.relevance
         self._recent.append(record.relevance)
 
+    def _take_up(self) -> None:
+        """Pages are counted here as they come in; those of other workers are known to the store alone."""
+        frontier = frontier_of(self.crawler)
+        if frontier is not None and frontier.store.is_shared:
+            store = frontier.store
+            self._pages, self._found, self._sum = store.pages, store.found, store.relevance_sum
+
     def spider_closed(self) -> None:
         """Clear the line, and leave the figures in the statistics."""
         for loop in self._loops:
             loop.stop()
         if self._line is not None:
             self._line.stop()
+        self._take_up()
         stats = self.crawler.stats
         stats.set_value("focused/job/pages", self._pages)
         stats.set_value("focused/job/found", self._found)
@@ -95,11 +103,13 @@ class ProgressExtension:
         if frontier is not None and frontier.parts.store is not None:
             stats.set_value("focused/job/waiting", frontier.store.waiting)
         settings = self.crawler.settings
-        stats.set_value("focused/job/folder", settings.get("JOBDIR") or "")
+        is_shared = frontier is not None and frontier.parts.store is not None and frontier.store.is_shared
+        stats.set_value("focused/job/folder", "" if is_shared else settings.get("JOBDIR") or "")
         stats.set_value("focused/job/output", ", ".join(map(str, settings.getdict("FEEDS"))))
 
     def words(self) -> str:
         """The state of the crawl, in one line."""
+        self._take_up()
         parts = [f"{self._pages:,} pages", self._harvest(), f"{self._pace():.1f} pages/s"]
         frontier = frontier_of(self.crawler)
         if frontier is not None and frontier.parts.store is not None:
@@ -194,7 +204,12 @@ def summary(stats: Mapping[str, Any]) -> str:
     return "\n".join([*lines, f"The crawl ended: {stats.get('focused/stopped_by') or stats.get('finish_reason')}"])
 
 
-_PLACES = {"items": "focused/job/output", "job": "focused/job/folder", "report": "focused/report/path"}
+_PLACES = {
+    "items": "focused/job/output",
+    "job": "focused/job/folder",
+    "crawl": "focused/job/crawl",
+    "report": "focused/report/path",
+}
 _COUNTED = ("page", "duplicate", "redirect")
 _ENDS = {
     "dead": "dead",

@@ -44,7 +44,13 @@ class ReportExtension:
     def spider_closed(self) -> None:
         """Note the end with the job; write the report."""
         store = parts_of(self.crawler).store
-        if store is None or store.folder is None:
+        if store is None:
+            return
+        if store.folder is None:
+            if self.path is not None:
+                logger.warning(
+                    "No report is written to %s: it is made from a JOBDIR, and this crawl has none", self.path
+                )
             return
         stats = self.crawler.stats
         try:

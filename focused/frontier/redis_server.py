@@ -171,3 +171,9 @@ def is_at_work(client: Redis, crawl: str) -> bool:
     heard, (seconds, _) = client.hget(f"{prefix}meta", "heard"), client.time()
     is_fresh = heard is not None and seconds - float(heard) < _LATELY
     return is_fresh and client.zcard(f"{prefix}workers") > 0
+
+
+def whose(client: Redis, crawl: str, what: str) -> str | None:
+    """What a crawl was made with: its topic, its prioritizer…; None if there is none."""
+    kept = client.hget(f"{{focused:{crawl}}}:meta", f"of:{what}")
+    return kept.decode() if isinstance(kept, bytes) else None

@@ -9,7 +9,7 @@ in progress; they carry its lease token and re-enter under it. What became of a 
 from __future__ import annotations
 
 import logging
-from collections import Counter
+from collections import Counter, deque
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -57,6 +57,8 @@ class FrontierScheduler(BaseScheduler):
         self._flights: dict[int, Request] = {}
         self._coming_back: dict[int, Request] = {}
         self._kept_in_memory: dict[int, Request] = {}
+        self._kept_here: deque[Request] = deque()
+        self._keys_here: set[int] = set()
         self._postponed: Counter[int] = Counter()
         self._busy: Counter[int] = Counter()
         self._last: dict[int, float] = {}
@@ -131,15 +133,15 @@ class FrontierScheduler(BaseScheduler):
             self._temporary.cleanup()
 
     def _close_store(self, store: FrontierStore) -> None:
-        try:
-            self._settle()
-            store.close()
-        except StoreBroken as error:
-            self.give_up(error)
+        for step in (self._settle, store.close):
+            try:
+                step()
+            except StoreBroken as error:
+                self.give_up(error)
 
     def has_pending_requests(self) -> bool:
-        unfinished = self.store.waiting + self.store.leased_elsewhere + len(self._coming_back)
-        return not self._broken and unfinished > 0 and not self._is_full()
+        unfinished = self.store.waiting + self.store.leased_elsewhere + len(self._coming_back) + len(self._kept_here)
+        return not self._broken and unfinished > 0 and not self._is_done()
 
     @property
     def is_broken(self) -> bool:
@@ -165,6 +167,8 @@ class FrontierScheduler(BaseScheduler):
             # view alone, which forgets those at callback and pipelines.
             if self._is_full() or 0 < self._most_flights <= len(self._flights):
                 return None
+            if self._kept_here:
+                return self._kept_here.popleft()
             lease = self._lease()
         except StoreBroken as error:
             self.give_up(error)
@@ -207,6 +211,8 @@ class FrontierScheduler(BaseScheduler):
         if not plain:
             new.key = self._fingerprint(request)
             kept = self._store_whole(request, new)
+        if kept is not None and self.store.is_shared:
+            return self._keep_here(request, new.key)
         if not self.store.add(new):
             self.crawler.stats.inc_value("focused/link/known")
             return False
@@ -236,6 +242,14 @@ class FrontierScheduler(BaseScheduler):
             self.crawler.stats.inc_value("focused/link/kept_in_memory")
             return request
         return None
+
+    def _keep_here(self, request: Request, key: int) -> bool:
+        """A request that only this worker can send is told to nobody. It goes out without a lease."""
+        if key in self._keys_here:
+            return False
+        self._keys_here.add(key)
+        self._kept_here.append(request)
+        return True
 
     def _take_back(self, request: Request, token: int) -> bool:
         """A retry or a redirect re-enters under the lease of the original."""
@@ -296,7 +310,12 @@ class FrontierScheduler(BaseScheduler):
 
     def _is_full(self) -> bool:
         """Are as many pages out as may still come?"""
-        return bool(self.most_pages) and self.store.pages + len(self._flights) >= self.most_pages
+        out = len(self._flights) + self.store.leased_elsewhere
+        return bool(self.most_pages) and not self._coming_back and self.store.pages + out >= self.most_pages
+
+    def _is_done(self) -> bool:
+        """Are as many pages there as were asked for? (Of those that are out elsewhere, some may come to nothing.)"""
+        return bool(self.most_pages) and self.store.pages >= self.most_pages
 
     def _wake_later(self) -> None:
         wake = self.store.next_wake()

@@ -142,10 +142,7 @@ class RedisStore(FrontierStore):
         other, standing = self._server.call([operation("join", whose)], numbered=False)
         if other:
             key, kept = (part.decode() for part in other)
-            raise JobRefused(
-                f"the crawl {self._server.prefix[:-1]} in Redis was made with {key} {kept!r}, this one has "
-                f"{whose[key]!r}: name it otherwise (FOCUSED_CRAWL), or start the crawl as it was"
-            )
+            raise of_another(self._server.crawl, key, kept, whose[key])
         self._standing = standing
 
     # --- how it stands -----------------------------------------------------------------------------------------
@@ -570,7 +567,9 @@ class RedisStore(FrontierStore):
     def close(self) -> None:
         try:
             # What a store that broke could not write is for others to do again.
-            self._server.call([*self._pending, operation("leave")])
+            pending = [] if self._broken is not None else self._pending
+            self._standing = self._server.call([*pending, operation("leave")])[-1]
+            self._acknowledged.clear()
         finally:
             self.abandon()
 
@@ -629,6 +628,14 @@ class RedisStore(FrontierStore):
             np.full(n, 1 / n, np.float32),
             np.full(n, alive, np.bool_),
         )
+
+
+def of_another(crawl: str, what: str, kept: str, mine: str) -> JobRefused:
+    """Why a worker cannot join a crawl."""
+    return JobRefused(
+        f"the crawl {crawl!r} in Redis was made with {what} {kept!r}, this one has {mine!r}: name it otherwise "
+        f"(FOCUSED_CRAWL), start it as it was, or begin anew (SCHEDULER_FLUSH_ON_START=True)"
+    )
 
 
 def _is_found(page: PageRecord) -> bool:

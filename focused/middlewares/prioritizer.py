@@ -86,6 +86,9 @@ class PrioritizerMiddleware:
         assert store is not None
         token = response.meta.get(META, {}).get("token", 0)
         source = store.link_of(token)
+        if token and not source:
+            # The lease was lost: another worker fetches this page, and takes in its links.
+            return {}
         known = store.reserve(urls)
         wanted = np.flatnonzero(known.wanted & (known.links != source))
         if not len(wanted):

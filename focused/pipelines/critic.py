@@ -7,9 +7,10 @@ from typing import Any, Self
 
 from itemadapter import ItemAdapter
 from scrapy.crawler import Crawler
+from scrapy.exceptions import DropItem
 
 from focused import signals
-from focused.frontier.store import Outcome, PageRecord
+from focused.frontier.store import FrontierStore, Outcome, PageRecord
 from focused.items import PageItem
 from focused.parts import parts_of
 
@@ -47,9 +48,11 @@ class CriticPipeline:
 
     def _record(self, item: PageItem, record: PageRecord) -> None:
         store = self.parts.store
-        if store is not None and store.link_of(item.token):
+        if store is not None and item.token:
+            self._check_lease(store, item.token)
             item["parent"] = store.parent_url(item.token)
             store.record(item.token, record)
+            self._check_lease(store, item.token)
             item["order"] = record.order
             record.item = ItemAdapter(item).asdict()
         stats = self.crawler.stats
@@ -58,3 +61,9 @@ class CriticPipeline:
         stats.inc_value("focused/page/judged")
         # inc_value is typed for whole numbers.
         stats.set_value("focused/relevance/sum", stats.get_value("focused/relevance/sum", 0.0) + record.relevance)
+
+    @staticmethod
+    def _check_lease(store: FrontierStore, token: int) -> None:
+        """A worker that was taken for dead has lost its leases: the page is for another to fetch and to write."""
+        if not store.link_of(token):
+            raise DropItem("its lease was lost", log_level="DEBUG")

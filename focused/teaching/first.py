@@ -9,12 +9,12 @@ from typing import Any
 from scrapy.crawler import Crawler, CrawlerRunnerBase
 from scrapy.settings import Settings
 
+from focused.critics.base import Critic
 from focused.critics.choose import choose_critic, critic_for
 from focused.defaults import read
 from focused.frontier.records import check_job
-from focused.frontier.resume import begin_with, identity_of
+from focused.frontier.resume import begin_with, identity_of, is_in_redis
 from focused.parts import make_prioritizer
-from focused.prioritizers.base import Prioritizer
 from focused.spiders.examples import Interrupted
 from focused.spiders.focused import FocusedSpider
 from focused.teaching.plan import CannotTeach, needs_teaching, plan_teaching
@@ -65,22 +65,28 @@ def topic_to_teach(arguments: dict[str, Any], settings: Settings) -> Topic | Non
             own.set(name, value, "cmdline")
     if needs_teaching(topic, own):
         plan_teaching(topic, own)
-        _check_start(
-            make_prioritizer(topic, own, choose_critic(topic, read(own, "FOCUSED_CRITIC")).make()), own, parsed
-        )
+        critic = choose_critic(topic, read(own, "FOCUSED_CRITIC")).make()
+        _check_start(topic, critic, own, parsed)
         return topic
     critic = critic_for(topic, Path(read(own, "FOCUSED_MODELS")), read(own, "FOCUSED_CRITIC"))
-    prioritizer = make_prioritizer(topic, own, critic)
-    _check_start(prioritizer, own, parsed)
-    if own["JOBDIR"]:
+    identity = _check_start(topic, critic, own, parsed)
+    if own["JOBDIR"] and not is_in_redis(own):
         if Path(own["JOBDIR"]).is_file():
             raise ValueError(f"JOBDIR: {own['JOBDIR']!r} is a file; a job is a folder")
-        check_job(Path(own["JOBDIR"]), identity_of(topic, prioritizer, critic))
+        check_job(Path(own["JOBDIR"]), identity)
     return None
 
 
-def _check_start(prioritizer: Prioritizer, settings: Settings, arguments: Arguments) -> None:
-    """Can the prioritizer begin with the apprentice that is named?"""
+def _check_start(topic: Topic, critic: Critic, settings: Settings, arguments: Arguments) -> dict[str, str]:
+    """Can the prioritizer begin with the apprentice that is named, and in the crawl in Redis? Whose crawl it is."""
+    prioritizer = make_prioritizer(topic, settings, critic)
     saved = arguments.apprentice or read(settings, "FOCUSED_APPRENTICE")
     if saved:
         begin_with(prioritizer, saved)
+    identity = identity_of(topic, prioritizer, critic)
+    if is_in_redis(settings):
+        # Crawls in a folder are spared this import.
+        from focused.workers.opening import check_crawl  # noqa: PLC0415
+
+        check_crawl(topic, settings, identity)
+    return identity

@@ -45,7 +45,7 @@ class Learning:
         self._version = store.model_version
         self._is_stale = False
         self._rests_until = 0.0
-        self._busy = False
+        self._busy = self._is_closed = False
 
     def renew(self) -> bool:
         """Take or keep the role of the trainer, if it is free and there is something to do for one."""
@@ -54,7 +54,7 @@ class Learning:
 
     async def step(self, *, trains: bool) -> None:
         """What there is to do now; nothing while the last step is still at work."""
-        if self._busy:
+        if self._busy or self._is_closed:
             return
         self._busy = True
         try:
@@ -75,6 +75,7 @@ class Learning:
 
     def close(self) -> None:
         """Let go of the connection; what is at work in the thread ends by itself."""
+        self._is_closed = True
         self._client.close()
 
     async def _follow(self) -> None:

@@ -75,11 +75,14 @@ class Membership:
         self._loop.stop()
         self._ending.stop()
         self._learning.close()
-        stats = self.crawler.stats
-        for what in ("dropped", "taken_back", "refused"):
-            count = getattr(self.store, what)
+        counts = {
+            "focused/crawl/dropped": self.store.dropped,
+            "focused/crawl/taken_back": self.store.taken_back,
+            "focused/crawl/refused": self.store.refused,
+        }
+        for name, count in counts.items():
             if count:
-                stats.set_value(f"focused/crawl/{what}", count)
+                self.crawler.stats.set_value(name, count)
 
     def _guarded(self, what: Callable[[], Any]) -> Callable[[], None]:
         """A looping call ends with its first error, and the worker would be taken for dead."""

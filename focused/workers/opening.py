@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from secrets import token_hex
 from socket import gethostname
 
@@ -13,13 +13,14 @@ from redis import Redis
 from scrapy.settings import BaseSettings
 
 from focused.defaults import read
-from focused.frontier.redis_server import forget, is_at_work
+from focused.frontier.redis_server import forget, is_at_work, whose
 from focused.frontier.resume import MODEL, begin_with, identity_of, restore
 from focused.frontier.starts import note_start
 from focused.frontier.store import JobRefused
-from focused.frontier.store_redis import RedisStore
+from focused.frontier.store_redis import RedisStore, of_another
 from focused.parts import CRITIC_STATE, Parts
-from focused.workers.connection import connect, crawl_name, server_name
+from focused.topics.topic import Topic
+from focused.workers.connection import connect, crawl_name, server_name, start_urls_key
 
 logger = logging.getLogger(__name__)
 
@@ -38,6 +39,20 @@ def check_settings(settings: BaseSettings) -> None:
         raise JobRefused(f"FOCUSED_REDIS_PATIENCE={patience!r}: give seconds, from 0 on")
     if read(settings, "FOCUSED_MOST_WAITING") < 0:
         raise JobRefused(f"FOCUSED_MOST_WAITING={settings['FOCUSED_MOST_WAITING']!r}: give a number of links, 0 = any")
+
+
+def check_crawl(topic: Topic, settings: BaseSettings, identity: Mapping[str, str]) -> None:
+    """JobRefused if a crawl cannot be joined; nothing is changed."""
+    check_settings(settings)
+    crawl = crawl_name(topic, settings)
+    start_urls_key("focused", crawl, settings)
+    with connect(settings) as client:
+        if settings.getbool("SCHEDULER_FLUSH_ON_START"):
+            return
+        for what, mine in identity.items():
+            kept = whose(client, crawl, what)
+            if kept not in {None, mine}:
+                raise of_another(crawl, what, str(kept), mine)
 
 
 def join(parts: Parts, settings: BaseSettings, is_ending: Callable[[], bool]) -> RedisStore:

@@ -502,8 +502,14 @@ def test_a_full_redis_is_waited_for_and_nothing_is_half_written(own_server):
         with pytest.raises(StoreBroken, match="maxmemory"):
             store.add(NewLink("http://h/a", "h"))
         client.config_set("maxmemory", 0)
-    assert store.waiting == 0
-    assert store.add(NewLink("http://h/a", "h"))
+    with pytest.raises(StoreBroken, match="maxmemory"):
+        store.beat()
+    store.close()
+    again = open_redis(own_server)
+    again.beat()
+    assert again.waiting == 0
+    assert again.add(NewLink("http://h/a", "h"))
+    again.close()
 
 
 # --- learning --------------------------------------------------------------------------------------------------------
