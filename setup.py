@@ -24,6 +24,7 @@ setup(
         "focused.topics": ["shipped/*"],
         "focused.demo": ["data/*"],
         "focused.frontier": ["lua/*"],
+        "focused.report": ["*.lua"],
         "focused": ["py.typed", "*/templates/*"],
     },
     install_requires=requirements(),

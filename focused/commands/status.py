@@ -1,14 +1,14 @@
-"""``scrapy status JOBDIR``: how a crawl stands, while it runs and after."""
+"""``scrapy status JOBDIR`` or ``scrapy status redis://…``: how a crawl stands, while it runs and after."""
 
 from __future__ import annotations
 
 import argparse
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import chain
 from time import sleep
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
@@ -16,7 +16,8 @@ from scrapy.exceptions import UsageError
 from focused.files import until_reader_stops
 
 if TYPE_CHECKING:
-    from focused.report.status import JobStatus
+    from focused.report.redis_crawls import RedisCrawls
+    from focused.report.status import Status
 
 _EVERY = "2"
 # Watching a large job must not cost more than this part of a processor.
@@ -25,14 +26,21 @@ _SHARE = 0.1
 _UNTIL_NOTED = 1.0
 
 
+class Asked(NamedTuple):
+    """A crawl about which somebody asks: how to read how it stands, and how to tell it in lines."""
+
+    read: Callable[[], Status]
+    lines: Callable[[Any], Iterator[str]]
+
+
 class Command(ScrapyCommand):
-    """Read a job, and tell; the job and its crawl take no notice."""
+    """Read a job, or a crawl in Redis, and tell; those who are at work on it take no notice."""
 
     requires_crawler_process = False
     default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
-        return "[options] JOBDIR"
+        return "[options] JOBDIR | redis://HOST:PORT/DB"
 
     def short_desc(self) -> str:
         return "Show how a crawl stands: is it running, harvest, pace, what waits, what was learned"
@@ -46,6 +54,7 @@ class Command(ScrapyCommand):
             metavar="SECONDS",
             help=f"show it again every so many seconds ({_EVERY}) until the crawl ends or Ctrl-C is pressed",
         )
+        parser.add_argument("--crawl", metavar="NAME", help="which crawl, where there are several on a Redis server")
         parser.add_argument("--json", action="store_true", help="the figures as a JSON object, one a line")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -53,40 +62,63 @@ class Command(ScrapyCommand):
 
         args, every = _without_job(args, opts.watch)
         if len(args) != 1:
-            raise UsageError("name one job: the JOBDIR of a crawl")
+            raise UsageError("name one job: the JOBDIR of a crawl, or redis://HOST:PORT/DB")
         try:
             with until_reader_stops():
-                self._show(args[0], every, as_json=opts.json)
+                if "://" in args[0]:
+                    self._show_redis(args[0], opts.crawl, every, as_json=opts.json)
+                elif opts.crawl is not None:
+                    raise UsageError(f"--crawl {opts.crawl}: a JOBDIR holds one crawl only")
+                else:
+                    show(_job(args[0]), every, as_json=opts.json)
         except (JobRefused, sqlite3.Error, OSError) as error:
             raise UsageError(str(error), print_help=False) from error
         except KeyboardInterrupt:
             # That is how watching ends.
             pass
 
-    def _show(self, job: str, every: float | None, *, as_json: bool) -> None:
-        from focused.report.status import read_status
-        from focused.report.status_text import status_json, status_lines
+    def _show_redis(self, url: str, crawl: str | None, every: float | None, *, as_json: bool) -> None:
+        from focused.frontier.store import JobRefused
+        from focused.report.redis_crawls import RedisCrawls
+        from focused.report.redis_status_text import redis_status_lines
 
-        if every is None:
-            status = read_status(job)
-            print(status_json(status) if as_json else "\n".join(status_lines(status)))
-        elif as_json:
-            for status in watch(job, every):
-                print(status_json(status), flush=True)
+        assert self.settings is not None
+        crawls = RedisCrawls(url, self.settings)
+        names = crawls.names() if crawl is None else [crawl]
+        if not names:
+            raise JobRefused(f"there is no crawl at {crawls.place}")
+        if len(names) == 1:
+            show(Asked(lambda: crawls.read(names[0]), redis_status_lines), every, as_json=as_json)
+        elif every is None:
+            _list(crawls, names, as_json=as_json)
         else:
-            _live(job, every)
+            raise JobRefused(f"there are {len(names)} crawls at {crawls.place}: name one with --crawl")
 
 
-def watch(job: str, every: float) -> Iterator[JobStatus]:
-    """How a job stands, again and again; the last one is that of a crawl that does not run (any more)."""
-    from focused.report.status import CUT_SHORT, read_status
+def show(asked: Asked, every: float | None, *, as_json: bool) -> None:
+    """Tell how a crawl stands: once, or every so many seconds."""
+    from focused.report.status_text import status_json
+
+    if every is None:
+        status = asked.read()
+        print(status_json(status) if as_json else "\n".join(asked.lines(status)))
+    elif as_json:
+        for status in watch(asked.read, every):
+            print(status_json(status), flush=True)
+    else:
+        _live(asked, every)
+
+
+def watch(read: Callable[[], Status], every: float) -> Iterator[Status]:
+    """How a crawl stands, again and again; the last one is that of a crawl that does not run (any more)."""
+    from focused.report.status import CUT_SHORT
 
     was_running = False
     while True:
-        status = read_status(job)
+        status = read()
         if was_running and status.state == CUT_SHORT:
             sleep(_UNTIL_NOTED)
-            status = read_status(job)
+            status = read()
         yield status
         if not status.is_running:
             return
@@ -94,24 +126,40 @@ def watch(job: str, every: float) -> Iterator[JobStatus]:
         sleep(max(every, status.seconds / _SHARE))
 
 
-def _live(job: str, every: float) -> None:
+def _job(job: str) -> Asked:
+    from focused.report.status import read_status
+    from focused.report.status_text import status_lines
+
+    return Asked(lambda: read_status(job), status_lines)
+
+
+def _list(crawls: RedisCrawls, names: list[str], *, as_json: bool) -> None:
+    from focused.report.redis_status_text import redis_status_line
+    from focused.report.status_text import status_json
+
+    if not as_json:
+        print(f"{len(names)} crawls at {crawls.place}; --crawl NAME tells of one")
+    for name in names:
+        status = crawls.read(name)
+        print(status_json(status) if as_json else redis_status_line(status))
+
+
+def _live(asked: Asked, every: float) -> None:
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
 
-    from focused.report.status_text import status_lines
-
     console = Console(file=sys.stdout, highlight=False)
     if not console.is_terminal:
-        for status in watch(job, every):
-            print("\n".join([*status_lines(status), ""]), flush=True)
+        for status in watch(asked.read, every):
+            print("\n".join([*asked.lines(status), ""]), flush=True)
         return
-    statuses = watch(job, every)
-    # Whatever is wrong with the job is said before the screen is touched.
+    statuses = watch(asked.read, every)
+    # Whatever is wrong is said before the screen is touched.
     first = next(statuses)
     with Live(console=console, auto_refresh=False) as live:
         for status in chain([first], statuses):
-            text = Text("\n".join(status_lines(status)), no_wrap=True, overflow="ellipsis")
+            text = Text("\n".join(asked.lines(status)), no_wrap=True, overflow="ellipsis")
             live.update(text, refresh=True)
 
 

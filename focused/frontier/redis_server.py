@@ -8,7 +8,7 @@ over.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha1
 from importlib.resources import files
 from time import monotonic, sleep
@@ -55,7 +55,7 @@ class Server:
     ) -> None:
         self.client = client
         self.crawl = crawl
-        self.prefix = f"{{focused:{crawl}}}:"
+        self.prefix = prefix_of(crawl)
         self.worker = worker
         self.options: dict[str, Any] = {}
         self._patience = patience
@@ -147,15 +147,27 @@ def operation(name: str, *arguments: Any) -> bytes:
     return packed
 
 
+def prefix_of(crawl: str) -> str:
+    """How all keys of a crawl begin: what stands in braces puts them into one slot of a cluster."""
+    return f"{{focused:{crawl}}}:"
+
+
+def crawls_on(client: Redis) -> Iterator[str]:
+    """The names of all crawls on a server."""
+    before, after = prefix_of("*").split("*")
+    for key in client.scan_iter(match=f"{prefix_of('*')}meta", count=1_000):
+        yield key.decode().removeprefix(before).removesuffix(f"{after}meta")
+
+
 def forget(client: Redis, crawl: str) -> None:
     """Begin anew: nothing of a crawl is left."""
-    for key in client.scan_iter(match=f"{{focused:{crawl}}}:*".replace("[", "\\["), count=1_000):
+    for key in client.scan_iter(match=f"{prefix_of(crawl)}*".replace("[", "\\["), count=1_000):
         client.unlink(key)
 
 
 def is_at_work(client: Redis, crawl: str) -> bool:
     """Has anybody called lately who did not leave?"""
-    prefix = f"{{focused:{crawl}}}:"
+    prefix = prefix_of(crawl)
     heard, (seconds, _) = client.hget(f"{prefix}meta", "heard"), client.time()
     is_fresh = heard is not None and seconds - float(heard) < _LATELY
     return is_fresh and client.zcard(f"{prefix}workers") > 0

@@ -1,8 +1,8 @@
 """How a crawl stands, in numbers, from its job alone: the job is only read, and its crawl may be under way.
 
 All figures are of one moment. They are counted from the records, so on a frontier of millions of links this takes
-seconds; whoever asks again and again should leave pauses (`JobStatus.seconds`). Showing them is the business of
-`focused.report.status_text`.
+seconds; whoever asks again and again should leave pauses (`Status.seconds`). Showing them is the business of
+`focused.report.status_text`; how a crawl in Redis stands is told by `focused.report.redis_status`.
 """
 
 from __future__ import annotations
@@ -45,45 +45,54 @@ class SavedModel:
     page: int
 
 
-@dataclass(frozen=True, slots=True)
-class JobStatus:
-    """How a crawl stands. ``None`` is what cannot be told (yet).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """How a crawl stands, wherever its frontier is. ``None`` is what cannot be told (yet).
 
-    ``harvest_now`` and ``pace_now`` are over the last 100 pages; paces are pages a minute. ``began`` and ``why`` are
-    of the last start; ``pid`` is the process of a running crawl. ``seconds`` is how long reading took.
+    ``harvest_now`` and ``pace_now`` are of the last pages; paces are pages a minute. ``seconds`` is how long reading
+    took.
     """
 
-    job: str
     state: str
-    pid: int | None
     topic: str
     prioritizer: str
     critic: str
-    starts: int
-    began: str | None
-    ended: str | None
-    why: str
     pages: int
     relevant: int
     harvest: float | None
     harvest_now: float | None
     pace: float | None
     pace_now: float | None
-    last_page: str | None
     outcomes: dict[str, int]
     waiting: int
     leased: int
     hosts_waiting: int
     waiting_by_host: list[HostWaiting]
-    model: SavedModel | None
-    lessons: int | None
     read: str
     seconds: float = field(compare=False)
 
     @property
     def is_running(self) -> bool:
-        """Has a process this job in use?"""
+        """Is anybody at work on it?"""
         return self.state == RUNNING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobStatus(Status):
+    """How the crawl of a job folder stands; the last pages are the last 100.
+
+    ``began`` and ``why`` are of the last start; ``pid`` is the process of a running crawl.
+    """
+
+    job: str
+    pid: int | None
+    starts: int
+    began: str | None
+    ended: str | None
+    why: str
+    last_page: str | None
+    model: SavedModel | None
+    lessons: int | None
 
 
 def read_status(job: str | Path) -> JobStatus:
@@ -144,8 +153,8 @@ def _pages(connection: sqlite3.Connection, starts: Sequence[Mapping[str, Any]], 
     return {
         "pages": pages,
         "relevant": relevant,
-        "harvest": _rounded(harvest),
-        "harvest_now": _rounded(sum(relevance) / len(relevance) if relevance else None),
+        "harvest": rounded(harvest),
+        "harvest_now": rounded(sum(relevance) / len(relevance) if relevance else None),
         "pace": _pace(connection, starts, pages, now or (times[0] if times else None)),
         "pace_now": _pace_now(starts, times, now),
         "last_page": times[0].isoformat(timespec="seconds") if times else None,
@@ -169,7 +178,7 @@ def _pace(
             end = _time_of_page(connection, following["pages_before"])
         if began and end:
             seconds += max((end - began).total_seconds(), 0.0)
-    return _a_minute(pages - starts[0]["pages_before"], seconds)
+    return a_minute(pages - starts[0]["pages_before"], seconds)
 
 
 def _pace_now(starts: Sequence[Mapping[str, Any]], times: Sequence[datetime], now: datetime | None) -> float | None:
@@ -181,10 +190,11 @@ def _pace_now(starts: Sequence[Mapping[str, Any]], times: Sequence[datetime], no
     if not own:
         return None
     since, count = (own[-1], NOW) if len(own) > NOW else (began, len(own))
-    return _a_minute(count, ((now or own[0]) - since).total_seconds())
+    return a_minute(count, ((now or own[0]) - since).total_seconds())
 
 
-def _a_minute(pages: int, seconds: float) -> float | None:
+def a_minute(pages: int, seconds: float) -> float | None:
+    """A pace, if there is one after so little time."""
     # Times are kept in whole seconds.
     return round(60 * pages / seconds, 1) if seconds >= 1 else None
 
@@ -217,7 +227,7 @@ def _links(connection: sqlite3.Connection) -> dict[str, Any]:
             waiting[host] += count
     most = sorted(waiting.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_HOSTS]
     return {
-        "outcomes": {outcome.name.lower(): outcomes[outcome] for outcome in Outcome if outcome},
+        "outcomes": by_name(outcomes),
         "waiting": states[State.WAITING],
         "leased": states[State.LEASED],
         "hosts_waiting": len(waiting),
@@ -236,5 +246,11 @@ def _learned(connection: sqlite3.Connection) -> dict[str, Any]:
     return {"model": SavedModel(*model) if model else None, "lessons": int(lessons[0]) if lessons else None}
 
 
-def _rounded(value: float | None) -> float | None:
+def by_name(outcomes: Mapping[int, int]) -> dict[str, int]:
+    """How many links ended in each way."""
+    return {outcome.name.lower(): outcomes.get(outcome, 0) for outcome in Outcome if outcome}
+
+
+def rounded(value: float | None) -> float | None:
+    """Figures with as many digits as say something."""
     return None if value is None else round(value, 4)

@@ -68,7 +68,8 @@ def server_name(settings: BaseSettings) -> str:
     """The server's address as it may be shown: without a password, and without options, which may hold one."""
     url = settings.get("REDIS_URL")
     if not url:
-        return f"{settings.get('REDIS_HOST') or 'localhost'}:{settings.get('REDIS_PORT') or 6379}"
+        host, port = settings.get("REDIS_HOST") or "localhost", settings.get("REDIS_PORT") or 6379
+        return f"redis://{host}:{port}/{settings.get('REDIS_DB') or 0}"
     try:
         parts = urlsplit(url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"

@@ -65,7 +65,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
         killed = read_status(folder / "job")
         second = crawl()
         next(status for status in while_it_runs(second, folder / "job") if status.starts == 2)
-        watched = list(watch(str(folder / "job"), 0.1))
+        watched = list(watch(lambda: read_status(folder / "job"), 0.1))
         second.join()
     return Story(folder, running, killed, watched, read_status(folder / "job"), results)
 

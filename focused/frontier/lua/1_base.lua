@@ -10,12 +10,14 @@
 --   hosts names hash: name of a host -> number, and back
 --   paces       hash: number of a host -> its pace and where it stands (3_hosts.lua)
 --   order:H old:H zset, run:H string: the waiting links of host H by rank (3_hosts.lua)
+--   crowds      zset: number of a host -> how many of its links wait
 --   ready resting zset: hosts by the rank of their best link; asleep zset: when a host opens
 --   suspects    zset: links that were out when their worker died; suspected hash: worker -> the one that it has
 --   workers     zset: last sign of life; answers hash: number and answer of a worker's last call
 --   leases:W    hash: what worker W has (5_leases.lua)
 --   pages       hash: number of a link -> R (float), outcome (byte), order and host (four bytes each), address
 --   items       hash: order of a page -> item (JSON)
+--   recent      hash: span of ten seconds -> how many pages, sum of their R
 --   targets digests outcomes hash: redirect -> target; content -> link; outcome -> how many
 --   lessons     list: what the model does not know yet; meta: lessons = how many were let go of before its first
 --   model:NAME  hash: version, upto, digest, data
@@ -24,7 +26,7 @@
 local call, INF, UNKNOWN = nil, 1 / 0, 0 / 0
 local WORKER, OPTIONS, NOW, PREFIX, SILENCE
 local META, IDS, LINKS, PAGES, ITEMS, HOSTS, NAMES, PACES, READY, RESTING, ASLEEP, SUSPECTS, SUSPECTED, TARGETS, DIGESTS,
-  WORKERS, ANSWERS, OUTCOMES, LESSONS, NOTES
+  WORKERS, ANSWERS, OUTCOMES, LESSONS, NOTES, RECENT, CROWDS
 
 -- A suspect waits by itself: it was out when its worker died.
 local RESERVED, WAITING, LEASED, DONE, SUSPECT = 0, 1, 2, 3, 4
@@ -40,7 +42,7 @@ local function begin(meta, worker, options)
   SUSPECTS, SUSPECTED = PREFIX .. 'suspects', PREFIX .. 'suspected'
   TARGETS, DIGESTS, OUTCOMES = PREFIX .. 'targets', PREFIX .. 'digests', PREFIX .. 'outcomes'
   WORKERS, ANSWERS = PREFIX .. 'workers', PREFIX .. 'answers'
-  LESSONS, NOTES = PREFIX .. 'lessons', PREFIX .. 'notes'
+  LESSONS, NOTES, RECENT, CROWDS = PREFIX .. 'lessons', PREFIX .. 'notes', PREFIX .. 'recent', PREFIX .. 'crowds'
   -- Nobody called for so many seconds: Redis was away, or all workers were. Nobody is taken for dead because of that.
   SILENCE = math.min(5, OPTIONS.lease_seconds / 2)
   changes, new_ids, new_links = {}, {}, {}

@@ -10,11 +10,11 @@
 local HOST = '<fHHHBddIIIBBd'
 local NOWHERE, IN_READY, IN_RESTING = 0, 1, 2
 local ASLEEP_TOO = 4
--- Of hosts: what is known of them, their numbers by name; those to be placed anew, those to be written, and the rank of
--- the best link that came.
-local hosts, numbers, touched, changed, came
+-- Of hosts: what is known of them, their numbers by name; those to be placed anew, those to be written, the rank of the
+-- best link that came, and how many links more or less wait.
+local hosts, numbers, touched, changed, came, crowds
 
-local function forget_hosts() hosts, numbers, touched, changed, came = {}, {}, {}, {}, {} end
+local function forget_hosts() hosts, numbers, touched, changed, came, crowds = {}, {}, {}, {}, {}, {} end
 
 local function host(h)
   local r = hosts[h]
@@ -60,6 +60,18 @@ local function free(h, is_unsent)
   local r = touch(h)
   r.out = math.max(r.out - 1, 0)
   if is_unsent then r.unsent = math.max(r.unsent - 1, 0) end
+end
+
+-- Links of a host begin to wait, or cease to.
+local function count_waiting(h, by)
+  count('waiting', by)
+  crowds[h] = (crowds[h] or 0) + by
+end
+
+local function write_crowds()
+  for h, by in pairs(crowds) do
+    if by ~= 0 and call('ZINCRBY', CROWDS, by, bin(h)) == '0' then call('ZREM', CROWDS, bin(h)) end
+  end
 end
 
 local function is_elsewhere(h, b)

@@ -54,7 +54,7 @@ local function admit(n, link)
   write(n, record)
   new_ids[link.key] = known(n, WAITING, record.kept)
   wait(n, h, record.score + record.base)
-  count('waiting', 1)
+  count_waiting(h, 1)
   return true
 end
 

@@ -55,7 +55,7 @@ local function wait_again(l, worker, tries)
   local record = read(l.link)
   if not record then return nil end
   record.state, record.tries = WAITING, math.max(record.tries + tries, 0)
-  count('waiting', 1)
+  count_waiting(record.host, 1)
   return record
 end
 
@@ -68,7 +68,7 @@ local function bury(worker)
       record.deaths = record.deaths + l.at_work
       if record.deaths >= OPTIONS.most_deaths or record.tries >= MOST_TRIES * OPTIONS.most_deaths then
         finish(l.link, record)
-        count('waiting', -1)
+        count_waiting(record.host, -1)
         call('HINCRBY', OUTCOMES, OPTIONS.failed, 1)
       else
         record.state = SUSPECT
@@ -106,7 +106,7 @@ local function hand_out(token, n, rank, is_suspect)
   }
   counts_again(l)
   keep(l)
-  count('waiting', -1)
+  count_waiting(record.host, -1)
   count('leased', 1)
   return {
     token = token, link = n, url = url_of(record), host = record.host, name = call('HGET', NAMES, bin(record.host)),
@@ -247,7 +247,7 @@ function OPS.redirect(op)
     return { followed = false, link = target, relevance = relevance_of(behind) }
   end
   if new then
-    count('waiting', -1)
+    count_waiting(new.host, -1)
     unlist(new.host, bin(target))
     call('ZREM', SUSPECTS, bin(target))
     touch(new.host)
@@ -265,7 +265,8 @@ function OPS.redirect(op)
   finish(l.link, old)
   call('HSET', TARGETS, bin(l.link), bin(target))
   call('HDEL', TARGETS, bin(target))
-  call('HINCRBY', OUTCOMES, OPTIONS.redirect, 1)
+  -- There and back: of the two only the one that was left now has ended.
+  if not is_known then call('HINCRBY', OUTCOMES, OPTIONS.redirect, 1) end
   no_longer_counts(l)
   l.link, l.host = target, new.host
   keep(l)

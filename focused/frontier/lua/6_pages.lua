@@ -40,6 +40,23 @@ function OPS.acknowledge(op)
   return true
 end
 
+-- Pages and relevance of the last minutes, by spans of ten seconds: whoever asks how the crawl stands wants its pace.
+local SPAN, SPANS = 10, 30
+local function write_recent()
+  if not changes.pages then return end
+  local span = math.floor(NOW / SPAN)
+  local kept = call('HGET', RECENT, span)
+  local pages, relevance = 0, 0
+  if kept then
+    pages, relevance = struct.unpack('<Id', kept)
+  else
+    for _, old in ipairs(call('HKEYS', RECENT)) do
+      if tonumber(old) <= span - SPANS then call('HDEL', RECENT, old) end
+    end
+  end
+  call('HSET', RECENT, span, struct.pack('<Id', pages + changes.pages, relevance + changes.relevance))
+end
+
 -- Lessons after a number, some at a time: how many were let go of before the first, and the lessons.
 function OPS.lessons(op)
   local first = tonumber(call('HGET', META, 'lessons') or 0)

@@ -46,7 +46,7 @@ function OPS.drop(op)
       gone(n)
       call('HDEL', IDS, record.key)
       count('rows', -record.kept)
-      count('waiting', -1)
+      count_waiting(record.host, -1)
       count('dropped', 1)
     end
   end

@@ -35,6 +35,8 @@ local STANDING = {
 
 -- Write what was counted; tell how the crawl stands.
 local function standing()
+  write_recent()
+  write_crowds()
   local found = call('HMGET', META, unpack(STANDING))
   local told, changed = {}, {}
   for i, what in ipairs(STANDING) do
