@@ -94,7 +94,7 @@ def run_crawl(
     return CrawlResult(
         exit_code=process.returncode,
         log=log,
-        items=_items(folder / _ITEMS),
+        items=read_items(folder / _ITEMS),
         stats=json.loads((folder / _STATS).read_text("utf-8")) if (folder / _STATS).exists() else {},
         visits=site.visits[first:] if site else [],
         seconds=time.monotonic() - began,
@@ -138,7 +138,7 @@ def _wait(process: subprocess.Popen[bytes], until: float, is_enough: Callable[[]
     return None if late else ended[2]
 
 
-def _items(path: Path) -> list[dict[str, Any]]:
+def read_items(path: Path) -> list[dict[str, Any]]:
     """The items in a file of JSON lines; the last line of a crawl that was killed may be half written."""
     if not path.exists():
         return []

@@ -37,8 +37,9 @@ def check_settings(settings: BaseSettings) -> None:
         )
     if not 0 <= patience < float("inf"):
         raise JobRefused(f"FOCUSED_REDIS_PATIENCE={patience!r}: give seconds, from 0 on")
-    if read(settings, "FOCUSED_MOST_WAITING") < 0:
-        raise JobRefused(f"FOCUSED_MOST_WAITING={settings['FOCUSED_MOST_WAITING']!r}: give a number of links, 0 = any")
+    most = read(settings, "FOCUSED_MOST_WAITING")
+    if most < 0:
+        raise JobRefused(f"FOCUSED_MOST_WAITING={most!r}: give a number of links, 0 = any")
 
 
 def check_crawl(topic: Topic, settings: BaseSettings, identity: Mapping[str, str]) -> None:

@@ -1,0 +1,367 @@
+"""Crawls in Redis, by real processes on a real server: one worker, several, and what may happen to them."""
+
+from __future__ import annotations
+
+import json
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from focused.demo.bulk import bulk_web
+from focused.demo.web import GeneratedWeb
+from focused.testing.crawl import run_crawl
+from focused.testing.redis_server import RedisServer
+from focused.testing.reply import Reply, linking
+from focused.testing.site import Page, SiteServer
+from focused.testing.workers import CRAWL, Workers
+
+CONCURRENT = 4
+TOPIC = "star galaxy telescope"
+SETTINGS = {"ROBOTSTXT_OBEY": False, "CONCURRENT_REQUESTS": CONCURRENT, "FOCUSED_LEASE_SECONDS": 3}
+
+
+@pytest.fixture(scope="module")
+def web() -> GeneratedWeb:
+    return bulk_web(240, size=3_000, links=12, hosts=12)
+
+
+@pytest.fixture
+def crawl(tmp_path: Path, redis: RedisServer) -> Iterator[Any]:
+    """Workers of one crawl over some pages, and the site that serves them."""
+    opened: list[Any] = []
+
+    def open_crawl(
+        pages: Mapping[str, Page], server: RedisServer = redis, **settings: Any
+    ) -> tuple[Workers, SiteServer]:
+        site = SiteServer(pages).__enter__()
+        arguments = {"topic": TOPIC, "seeds": next(iter(pages))}
+        workers = Workers(tmp_path, server, site.url, arguments, {**SETTINGS, **settings})
+        opened.extend([workers, site])
+        return workers, site
+
+    yield open_crawl
+    for each in opened:
+        each.__exit__(None, None, None)
+
+
+def slow(web: GeneratedWeb, seconds: float = 0.05) -> dict[str, Page]:
+    """The pages of a web, each after a while: so that there is a middle for things to happen in."""
+    return {url: Reply(body=page.body, wait=seconds) for url, page in web.pages.items()}
+
+
+def fetched_again(site: SiteServer) -> int:
+    times = Counter(site.fetched())
+    return sum(times.values()) - len(times)
+
+
+# --- one worker, several ---------------------------------------------------------------------------------------------
+
+
+def test_one_worker_finds_what_a_crawl_in_a_file_finds(crawl, web: GeneratedWeb, tmp_path: Path):
+    workers, site = crawl(web.pages, CONCURRENT_REQUESTS=1)
+    (worker,) = workers.start()
+    assert workers.wait() == [0], worker.log[-2_000:]
+    (tmp_path / "file").mkdir()
+    arguments, settings = {"topic": TOPIC, "seeds": next(iter(web.pages))}, {**SETTINGS, "CONCURRENT_REQUESTS": 1}
+    in_file = run_crawl(arguments, folder=tmp_path / "file", site=site, settings=settings)
+    told = ("url", "title", "class", "depth")
+    found = [
+        sorted(tuple(item[name] for name in told[:3]) for item in items) for items in (worker.items, in_file.items)
+    ]
+    assert found[0] == found[1]
+    assert len(found[0]) == len(web.pages)
+    assert worker.stats["focused/job/harvest"] == pytest.approx(in_file.stats["focused/job/harvest"], abs=1e-3)
+    assert worker.stats["finish_reason"] == "finished"
+
+
+@pytest.mark.parametrize("number", [2, 4])
+def test_several_workers_fetch_every_page_once_and_all_end(crawl, web: GeneratedWeb, number: int):
+    workers, site = crawl(web.pages)
+    workers.start(number)
+    assert workers.wait() == [0] * number
+    assert Counter(site.fetched()) == Counter(web.pages.keys())
+    written = [item["url"] for worker in workers.started for item in worker.items]
+    assert sorted(written) == sorted(web.pages)
+    orders = sorted(item["order"] for worker in workers.started for item in worker.items)
+    assert orders == list(range(1, len(web.pages) + 1))
+    assert {worker.stats["finish_reason"] for worker in workers.started} == {"finished"}
+    assert (workers.count("waiting"), workers.count("leased")) == (0, 0)
+
+
+def test_workers_stop_together_when_there_are_pages_enough(crawl, web: GeneratedWeb):
+    workers, site = crawl(slow(web))
+    workers.start(2, pages=100)
+    assert workers.wait() == [0, 0]
+    assert 100 <= workers.count("pages") <= 100 + CONCURRENT
+    assert {worker.stats["finish_reason"] for worker in workers.started} == {"pages"}
+    assert len(site.fetched()) <= 100 + CONCURRENT
+
+
+def test_a_crawl_that_was_ended_goes_on_and_one_that_is_done_has_nothing_left(crawl, web: GeneratedWeb):
+    workers, site = crawl(slow(web))
+    (first,) = workers.start()
+    workers.until(lambda: workers.count("pages") > 40)
+    first.signal(signal.SIGINT)
+    assert first.wait(15) == 0
+    assert "the same command goes on with it" in first.log
+    assert workers.count("leased") == 0, "its leases went back at once"
+    workers.start()
+    assert workers.wait() == [0]
+    assert Counter(site.fetched()) == Counter(web.pages.keys())
+    workers.start()
+    assert workers.wait() == [0]
+    assert fetched_again(site) == 0
+
+
+def test_begins_anew_when_told_to_and_joins_when_others_are_at_work(crawl, web: GeneratedWeb):
+    workers, site = crawl(slow(web), SCHEDULER_FLUSH_ON_START=True)
+    workers.start()
+    workers.until(lambda: workers.count("pages") > 20)
+    workers.start()
+    assert workers.wait() == [0, 0]
+    assert Counter(site.fetched()) == Counter(web.pages.keys())
+    workers.redis.client().delete(f"{{focused:{CRAWL}}}:workers")
+    workers.start(pages=30)
+    assert workers.wait() == [0]
+    assert fetched_again(site) >= 30
+
+
+# --- what may happen to a worker -------------------------------------------------------------------------------------
+
+
+def test_a_worker_is_killed_and_nothing_is_lost(crawl, web: GeneratedWeb):
+    workers, site = crawl(slow(web))
+    killed, _ = workers.start(2)
+    workers.until(lambda: killed.name and workers.count("pages") > 60)
+    killed.kill()
+    assert workers.wait() == [0]
+    assert set(site.fetched()) == set(web.pages)
+    assert fetched_again(site) <= CONCURRENT
+    assert workers.count("pages") == len(web.pages)
+
+
+def test_all_workers_are_killed_and_the_crawl_is_gone_on_with(crawl, web: GeneratedWeb):
+    workers, site = crawl(slow(web))
+    workers.start(2)
+    workers.until(lambda: workers.count("pages") > 60)
+    for worker in workers.running:
+        worker.kill()
+    workers.start()
+    assert workers.wait() == [0]
+    assert set(site.fetched()) == set(web.pages)
+    assert fetched_again(site) <= 2 * CONCURRENT
+
+
+def test_a_frozen_worker_loses_its_links_to_others_and_harms_nothing_when_it_thaws(crawl, web: GeneratedWeb):
+    workers, site = crawl(slow(web))
+    frozen, _ = workers.start(2)
+    workers.until(lambda: frozen.name and workers.count("pages") > 60)
+    frozen.signal(signal.SIGSTOP)
+    workers.until(lambda: workers.count("taken_back") > 0)
+    frozen.signal(signal.SIGCONT)
+    assert workers.wait() == [0, 0]
+    assert set(site.fetched()) == set(web.pages)
+    assert fetched_again(site) <= CONCURRENT
+    assert workers.count("pages") == len(web.pages)
+    written = Counter(item["url"] for worker in workers.started for item in worker.items)
+    assert max(written.values()) == 1
+    assert frozen.stats["focused/lease/lost"] > 0
+
+
+# --- what may happen to Redis ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def own_redis(tmp_path: Path) -> Iterator[RedisServer]:
+    """A server that the test may stop; it loses nothing that it has answered."""
+    folder = tmp_path / "redis"
+    folder.mkdir()
+    with RedisServer(folder, "--appendonly", "yes", "--appendfsync", "always") as server:
+        yield server
+
+
+def test_redis_is_away_for_some_seconds_and_restarts_and_workers_go_on(
+    crawl, web: GeneratedWeb, own_redis: RedisServer
+):
+    workers, site = crawl(slow(web), own_redis)
+    workers.start(2)
+    workers.until(lambda: workers.count("pages") > 40)
+    own_redis.kill()
+    time.sleep(3)
+    own_redis.start()
+    assert workers.wait() == [0, 0]
+    assert Counter(site.fetched()) == Counter(web.pages.keys())
+    for worker in workers.started:
+        assert worker.log.count("Redis is away") == 1
+        assert worker.log.count("Redis is back") == 1
+        assert "Traceback" not in worker.log
+
+
+def test_redis_stays_away_and_a_worker_ends_with_words(crawl, web: GeneratedWeb, own_redis: RedisServer):
+    workers, site = crawl(slow(web), own_redis, FOCUSED_REDIS_PATIENCE=1)
+    (worker,) = workers.start()
+    workers.until(lambda: workers.count("pages") > 40)
+    own_redis.kill()
+    assert worker.wait(20) == 1
+    assert "Redis did not come back within 1 seconds" in worker.log.splitlines()[-1]
+    own_redis.start()
+    workers.start()
+    assert workers.wait() == [0]
+    assert set(site.fetched()) == set(web.pages)
+    assert workers.count("pages") == len(web.pages)
+
+
+def test_a_worker_can_be_ended_while_redis_is_away(crawl, web: GeneratedWeb, own_redis: RedisServer):
+    workers, site = crawl(slow(web), own_redis)
+    (worker,) = workers.start()
+    workers.until(lambda: workers.count("pages") > 40)
+    own_redis.freeze()
+    time.sleep(1)
+    worker.signal(signal.SIGINT)
+    assert worker.wait(12) == 1
+    assert "ended while Redis was away" in worker.log.splitlines()[-1]
+    own_redis.thaw()
+    workers.start()
+    assert workers.wait() == [0]
+    assert set(site.fetched()) == set(web.pages)
+    assert workers.count("pages") == len(web.pages)
+
+
+# --- learning --------------------------------------------------------------------------------------------------------
+
+
+def test_what_one_learns_all_know_and_when_it_dies_another_learns_on(crawl, web: GeneratedWeb):
+    workers, site = crawl(slow(web, 0.15))
+    workers.start(2)
+    workers.until(lambda: workers.trainer() and workers.count("model") >= 2)
+    first = workers.trainer()
+    first.kill()
+    version = workers.count("model")
+    workers.until(lambda: workers.trainer() and workers.count("model") > version)
+    (left,) = workers.running
+    assert workers.wait() == [0]
+    assert set(site.fetched()) == set(web.pages)
+    assert "This worker is the trainer" in left.log
+    assert left.stats["focused/training/loaded"] > 0
+    assert left.stats["focused/training/batches"] > 0
+    assert left.stats["focused/rescore/count"] > 0
+
+
+# --- seeds -----------------------------------------------------------------------------------------------------------
+
+
+def test_seeds_that_are_pushed_while_the_crawl_runs_are_fetched(crawl, redis: RedisServer):
+    apart = {f"http://apart{n}.example/": linking(text=f"apart {n}") for n in range(4)}
+    form = {"http://form.example/find?q=a&q=b": linking(text="found")}
+    pages = {f"http://h{n}.example/": linking(f"http://h{n + 1}.example/", text=f"page {n}") for n in range(20)}
+    workers, site = crawl({**{url: _after(page, 0.2) for url, page in pages.items()}, **apart, **form})
+    workers.start(2)
+    workers.until(lambda: workers.count("pages") > 2)
+    one, two, three, four = apart
+    with redis.client() as client:
+        client.rpush("focused:start_urls", one, "no address", "{broken", json.dumps({"title": "no url"}))
+        client.rpush("focused:start_urls", json.dumps({"url": two, "meta": {"job": 1}}), one, three)
+        client.rpush(
+            "focused:start_urls", json.dumps({"url": "http://form.example/find", "q": ["a", "b"], "method": "get"})
+        )
+        workers.until(lambda: not client.exists("focused:start_urls"))
+        client.rpush("focused:start_urls", four)
+    assert workers.wait() == [0, 0]
+    fetched = Counter(site.fetched())
+    assert [fetched[url] for url in (*apart, *form)] == [1] * 5
+    assert set(pages) - {"http://h20.example/"} <= set(fetched)
+
+
+def _after(page: Reply, seconds: float) -> Reply:
+    return Reply(body=page.body, wait=seconds)
+
+
+# --- who may take part -----------------------------------------------------------------------------------------------
+
+
+def test_a_worker_of_another_topic_or_prioritizer_is_refused(crawl, web: GeneratedWeb):
+    workers, _ = crawl(slow(web))
+    workers.start()
+    workers.until(lambda: workers.count("pages") > 0)
+    refused = workers.start(topic="soup and carrots") + workers.start(prioritizer="best-first")
+    for worker, what in zip(refused, ("topic", "prioritizer"), strict=True):
+        assert worker.wait() == 2
+        assert f"in Redis was made with {what}" in worker.log.splitlines()[-1]
+        assert "FOCUSED_CRAWL" in worker.log.splitlines()[-1]
+    workers.start(topic="soup and carrots", FOCUSED_CRAWL="soup", pages=1)
+    assert workers.started[-1].wait() == 0, "crawls lie beside one another"
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "words"),
+    [
+        ("FOCUSED_FRONTIER", "postgres", "'postgres': choose one of sqlite, redis"),
+        ("FOCUSED_CRAWL", "a b", "'a b': give letters"),
+        ("FOCUSED_LEASE_SECONDS", 0.5, "0.5: give seconds from 2 on"),
+        ("FOCUSED_REDIS_PATIENCE", -1, "-1.0: give seconds"),
+        ("FOCUSED_MOST_WAITING", -1, "-1: give a number of links"),
+        ("FOCUSED_MOST_WAITING", "many", "'many' does not fit"),
+        ("REDIS_URL", "redis://:secret@127.0.0.1:1/0", "redis://127.0.0.1:1/0"),
+        ("REDIS_URL", "http://127.0.0.1", "REDIS_URL=redis://HOST:PORT/DB"),
+        ("REDIS_START_URLS_KEY", "%(topic)s:urls", "%(crawl)s"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_told_before_anything_is_fetched(crawl, setting: str, value: Any, words: str):
+    workers, site = crawl({"http://hub.example/": linking(text="hub")}, **{setting: value})
+    (worker,) = workers.start()
+    assert worker.wait() == 2
+    assert words in worker.log.splitlines()[-1]
+    assert setting in worker.log.splitlines()[-1]
+    assert "secret" not in worker.log
+    assert not site.visits
+
+
+# --- pace ------------------------------------------------------------------------------------------------------------
+
+# What a request may lose or gain on its way through a busy machine.
+_JITTER = 0.05
+
+
+def many_of(hosts: int, pages: int, **replies: Reply) -> dict[str, Page]:
+    """Hosts whose pages all link to one another."""
+    urls = [f"http://h{n % hosts}.example/{n}" for n in range(pages)]
+    return {url: linking(*urls, text=f"page {n}") for n, url in enumerate(urls)}
+
+
+def test_workers_keep_the_delay_of_a_host_together(crawl):
+    workers, site = crawl(many_of(2, 16), DOWNLOAD_DELAY=0.4)
+    workers.start(2)
+    assert workers.wait() == [0, 0]
+    assert len(site.fetched()) == 16
+    assert all(worker.stats["item_scraped_count"] for worker in workers.started), "both took part"
+    gaps = [gap for host in ("h0.example", "h1.example") for gap in site.gaps(host)]
+    assert min(gaps) > 0.4 - _JITTER
+
+
+def test_workers_keep_the_crawl_delay_of_robots_txt_together(crawl):
+    robots = Reply(body=b"User-agent: *\nCrawl-delay: 0.5\nDisallow: /1", headers={"Content-Type": "text/plain"})
+    pages = {**many_of(2, 16), **{f"http://h{n}.example/robots.txt": robots for n in range(2)}}
+    workers, site = crawl(pages, ROBOTSTXT_OBEY=True)
+    workers.start(2)
+    assert workers.wait() == [0, 0]
+    assert {visit.url for visit in site.visits} >= {
+        f"http://h{n % 2}.example/{n}" for n in range(16) if str(n)[0] != "1"
+    }
+    assert not [visit.path for visit in site.visits if visit.path.startswith("/1")]
+    assert all(worker.stats["item_scraped_count"] for worker in workers.started), "both took part"
+    gaps = [gap for host in ("h0.example", "h1.example") for gap in site.gaps(host)]
+    assert min(gaps) > 0.5 - _JITTER
+
+
+def test_no_host_has_more_requests_at_a_time_than_it_may_have(crawl):
+    pages = {url: _after(page, 0.1) for url, page in many_of(2, 24).items()}
+    workers, site = crawl(pages, CONCURRENT_REQUESTS_PER_DOMAIN=2)
+    workers.start(2)
+    assert workers.wait() == [0, 0]
+    assert site.most_at_once("h0.example") <= 2
+    assert site.most_at_once("h1.example") <= 2
