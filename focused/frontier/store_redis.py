@@ -95,7 +95,7 @@ class RedisStore(FrontierStore):
         *,
         identity: Mapping[str, str] | None = None,
         most_pieces: int = 8,
-        most_bytes: int = 600,
+        most_bytes: int = 560,
         most_deaths: int = 3,
         most_late: int = 0,
         most_waiting: int = 0,
