@@ -1,6 +1,6 @@
 """CPU per page of a focused crawl, against a plain Scrapy spider on the same pages.
 
-    python bench/cpu.py [--pages 5000] [--rounds 3]
+    python -m bench.cpu [--pages 5000] [--rounds 3]
 
 Each crawl is a process of its own that fetches the same generated web from a server in another process; what is
 counted is the CPU time of the crawling process (user and system, start-up taken off by a crawl of one page). The

@@ -3,7 +3,7 @@
     scrapy paths course@texas course@washington --kind visits --topics-file C/webkb.topics.json --web C/webkb.warc.gz \\
         --labels C/webkb.examples.tsv --out taught.jsonl
     scrapy paths course@cornell … --out tested.jsonl
-    PYTHONPATH=. python bench/crf.py C/webkb.warc.gz taught.jsonl tested.jsonl [reward=paths sinks=true …]
+    python -m bench.crf C/webkb.warc.gz taught.jsonl tested.jsonl [reward=paths sinks=true …]
 
 Prints precision and recall of goal pages, the means of both over all states that occur, and the share of pages in their
 right state. Pages are labelled one after another, as in a crawl: what comes later on the path is not known.

@@ -1,6 +1,6 @@
 """How well, and how fast, the critics judge the pages of a recorded web.
 
-    python bench/critics.py --web WEB.warc.gz --examples EXAMPLES.tsv --topics TOPICS.json
+    python -m bench.critics --web WEB.warc.gz --examples EXAMPLES.tsv --topics TOPICS.json
 
 Each critic is taught from the example pages, once per topic, and judges every other page of the web. A topic that
 has ``@`` in its name (``course@cornell``) is taught without the examples whose third column says ``cornell``, and

@@ -1,6 +1,6 @@
 """The frontier with a million waiting links: re-scoring, pauses of the event loop, memory, cost per page.
 
-    python bench/frontier.py [--links 1000000] [--features 80]
+    python -m bench.frontier [--links 1000000] [--features 80]
 
 Aims: re-scoring all within 1 s, no pause above 50 ms, at most 120 bytes of memory per waiting link beside the
 evidence on disk, cost per page at most 1.3 x that with 10,000 links waiting.

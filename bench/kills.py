@@ -1,6 +1,6 @@
 """Kill a crawl with SIGKILL at random moments, start it again with the same command, and count what was lost.
 
-    python bench/kills.py [--kills 20] [--pages 3000] [--concurrency 16]
+    python -m bench.kills [--kills 20] [--pages 3000] [--concurrency 16]
 
 The web has as many pages as are wanted, and a crawl has to fetch them all. Counted at the server: pages that were
 never fetched, and pages fetched again, which must be no more per kill than were under way at once.

@@ -1,7 +1,7 @@
 """Several comparisons as one table in Markdown: every prioritizer on every web.
 
     scrapy compare all --web C/wpcd.warc.gz … --start far --starts 3 --fast --out out/wpcd-far
-    PYTHONPATH=. python bench/leaderboard.py out/wpcd-on out/wpcd-far out/uci-root out/webkb-root
+    python -m bench.leaderboard out/wpcd-on out/wpcd-far out/uci-root out/webkb-root
 
 Each comparison has its columns, named after its web and its start. *Share* is what was found at the budgets, as a share
 of what `bound` found there; *R-prec.* is the share of targets among the first N pages, N = number of targets; *CPU ms*

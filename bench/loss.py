@@ -1,7 +1,7 @@
 """The expected loss of crawls at N = number of targets, judged by the labels and by a critic that did not lead them.
 
     scrapy compare all --web C/wpcd.warc.gz … --start far --prioritizers best-first,focused --fast --out out/far
-    PYTHONPATH=. python bench/loss.py out/far
+    python -m bench.loss out/far
 
 Section 3.5 of Chakrabarti, Punera, Subramanyam (WWW 2002) gives, for each topic, the loss (1 - mean relevance) of the
 baseline and of the apprentice, and what share of it was cut. Here a row stands for a topic, a column for a prioritizer:

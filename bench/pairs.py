@@ -1,6 +1,6 @@
 """One prioritizer against every other, on the same topic from the same starting pages.
 
-    PYTHONPATH=. python bench/pairs.py out/uci out/far out/on --of focused
+    python -m bench.pairs out/uci out/far out/on --of focused
 
 For each comparison (a folder that was given to scrapy compare as --out; several with the same web and start are taken
 together) and each other row: the mean of the difference of shares of `bound`, over the crawls that both made, its

@@ -1,6 +1,6 @@
 """The frontier in Redis: work a page there and here, bytes a waiting link, scoring everything again.
 
-    python bench/redis_store.py [--web demo] [--links 200000] [--pages 1500]
+    python -m bench.redis_store [--web demo] [--links 200000] [--pages 1500]
 
 Pages and links are those of a generated web, with the evidence of the default prioritizer; there are as many copies of
 it as it takes. Aims: at most 0.5 ms of Redis a page, at most 700 bytes of it a waiting
@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import argparse
 import multiprocessing
-import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -25,8 +24,6 @@ from pathlib import Path
 from random import Random
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from focused.critics.base import Verdict
 from focused.demo.webs import WEBS, make_web

@@ -2,21 +2,17 @@
 
 Of `crf`, `memm` and `hmm` evidence and score together, the features and the state of the page among them.
 
-python bench/scoring.py --links 1000000 --features 80
+python -m bench.scoring --links 1000000 --features 80
 """
 
 from __future__ import annotations
 
 import argparse
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from focused.critics.base import Verdict
 from focused.critics.lexical import LexicalCritic

@@ -1,7 +1,7 @@
 """Crawls of a recorded web without Scrapy, to choose a prioritizer's defaults.
 
-    python bench/simulate.py wpcd --start far --try best-first --try apprentice --try 'apprentice combine=first'
-    python bench/simulate.py wpcd --start on --try 'apprentice study=true'
+    python -m bench.simulate wpcd --start far --try best-first --try apprentice --try 'apprentice combine=first'
+    python -m bench.simulate wpcd --start on --try 'apprentice study=true'
 
 Prints, a row for each topic and prioritizer, the targets found at the three budgets (200, 500 and 1,000 pages; on
 webkb 50, 100 and 200), and the means over topics of: the share of min(budget, targets) found at the budgets, the
@@ -21,7 +21,6 @@ import csv
 import json
 import os
 import pickle
-import sys
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import partial
@@ -33,8 +32,6 @@ from typing import Any, Self
 import numpy as np
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 from numpy.typing import NDArray
-
-sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from focused.critics.base import Verdict
 from focused.critics.logistic import LogisticCritic

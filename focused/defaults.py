@@ -53,7 +53,7 @@ DEFAULTS: dict[str, Any] = {
     "FOCUSED_RESCORE_PER_PAGE": 3_000,
     # A link below this share of the best score that waits for its host is left for now. 0 = any host that is free gets
     # its best link fetched, however poor: the most pages an hour. Towards 1: fewer pages an hour, a better harvest.
-    "FOCUSED_PATIENCE": 0.25,
+    "FOCUSED_PATIENCE": 0.5,
     # A page that was being parsed and judged at so many deaths of the crawl is given up. (The first death does not
     # count: which of the pages under way it was is only watched from then on.)
     "FOCUSED_DEATHS": 3,

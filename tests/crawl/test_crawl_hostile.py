@@ -13,7 +13,7 @@ from focused.testing.reply import Reply, linking
 from focused.testing.site import SiteServer
 
 # Longer than any page takes that is not made to take for ever.
-PATIENCE = 8
+PATIENCE = 15
 STARS = "A star is seen through a telescope, and a galaxy is seen as many stars. " * 3
 
 

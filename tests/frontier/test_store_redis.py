@@ -67,6 +67,17 @@ def test_no_link_is_handed_out_twice(workers):
     assert len(taken) == len(set(taken)) == 200
 
 
+def test_a_poor_link_waits_for_a_better_one_but_not_for_a_host_that_is_kept_for_long(workers):
+    one, other = workers(patience=0.5, lease_seconds=1.0)
+    for url, host, rank in (("http://a/1", "a", 0.9), ("http://a/2", "a", 0.8), ("http://b/", "b", 0.1)):
+        one.add(NewLink(url, host, base=rank))
+    assert one.lease(0, always).url == "http://a/1"
+    assert other.lease(0, always) is None
+    began = time.monotonic()
+    until(lambda store: store.lease(0, always), other, one)
+    assert 0.3 < time.monotonic() - began < 0.9
+
+
 def test_workers_see_what_others_do(workers):
     one, other = workers()
     fill(one, 3)

@@ -24,7 +24,7 @@
 --   notes       hash
 
 local call, INF, UNKNOWN = nil, 1 / 0, 0 / 0
-local WORKER, OPTIONS, NOW, PREFIX, SILENCE
+local WORKER, OPTIONS, NOW, PREFIX, SILENCE, SOON
 local META, IDS, LINKS, PAGES, ITEMS, HOSTS, NAMES, PACES, READY, RESTING, ASLEEP, SUSPECTS, SUSPECTED, TARGETS, DIGESTS,
   WORKERS, ANSWERS, OUTCOMES, LESSONS, NOTES, RECENT, CROWDS
 
@@ -45,6 +45,8 @@ local function begin(meta, worker, options)
   LESSONS, NOTES, RECENT, CROWDS = PREFIX .. 'lessons', PREFIX .. 'notes', PREFIX .. 'recent', PREFIX .. 'crowds'
   -- Nobody called for so many seconds: Redis was away, or all workers were. Nobody is taken for dead because of that.
   SILENCE = math.min(5, OPTIONS.lease_seconds / 2)
+  -- Links of hosts that will be ready within so many seconds are waited for.
+  SOON = math.min(10, OPTIONS.lease_seconds / 2)
   changes, new_ids, new_links = {}, {}, {}
 end
 

@@ -6,8 +6,8 @@
 
 -- delay, requests at a time, how many are out, how many of these have not gone out yet, is the pace known, until when
 -- it rests, when the last request went out, cursor, turn of the run, pages, has it an `old`, where it is listed, rank
--- there
-local HOST = '<fHHHBddIIIBBd'
+-- there, when one of its links was leased last
+local HOST = '<fHHHBddIIIBBdd'
 local NOWHERE, IN_READY, IN_RESTING = 0, 1, 2
 local ASLEEP_TOO = 4
 -- Of hosts: what is known of them, their numbers by name; those to be placed anew, those to be written, the rank of the
@@ -20,11 +20,11 @@ local function host(h)
   local r = hosts[h]
   if r then return r end
   r = { delay = 0, concurrency = 1, out = 0, unsent = 0, known = 0, rest = 0, sent = -INF, cursor = 0, turn = 0,
-    pages = 0, has_old = 0, place = NOWHERE, rank = 0 }
+    pages = 0, has_old = 0, place = NOWHERE, rank = 0, leased = -INF }
   local raw = call('HGET', PACES, bin(h))
   if raw then
     r.delay, r.concurrency, r.out, r.unsent, r.known, r.rest, r.sent, r.cursor, r.turn, r.pages, r.has_old, r.place,
-      r.rank = struct.unpack(HOST, raw)
+      r.rank, r.leased = struct.unpack(HOST, raw)
   end
   hosts[h] = r
   return r
@@ -155,7 +155,7 @@ local function settle()
   for h in pairs(changed) do
     local r = hosts[h]
     paces[bin(h)] = struct.pack(HOST, r.delay, r.concurrency, r.out, r.unsent, r.known, r.rest, r.sent, r.cursor,
-      r.turn, r.pages, r.has_old, r.place, r.rank)
+      r.turn, r.pages, r.has_old, r.place, r.rank, r.leased)
   end
   if next(paces) then write_all(PACES, paces) end
   touched, changed, came = {}, {}, {}
@@ -171,11 +171,14 @@ local function wake_due()
   for _, b in ipairs(call('ZRANGEBYSCORE', ASLEEP, '-inf', exact(NOW), 'LIMIT', 0, 100)) do place_anew(unbin(b)) end
 end
 
--- The best score, at most 1, that waits for a host which will be ready soon.
+-- The best score, at most 1, that waits for a host which will be ready soon. One that is kept by a link that has been out
+-- for long may be kept by a dead worker.
 local function best_resting()
   for _, b in ipairs(call('ZRANGE', RESTING, 0, 4)) do
     local wake = call('ZSCORE', ASLEEP, b)
-    if wake == 'inf' or (wake and tonumber(wake) < NOW + 10) then
+    local is_soon = wake and tonumber(wake) < NOW + SOON
+    if wake == 'inf' then is_soon = host(unbin(b)).leased > NOW - SOON end
+    if is_soon then
       return math.min(-tonumber(call('ZSCORE', RESTING, b)), 1)
     end
   end

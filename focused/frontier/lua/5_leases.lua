@@ -33,7 +33,7 @@ end
 
 local function counts_again(l)
   local r = touch(l.host)
-  r.out, r.unsent = r.out + 1, r.unsent + 1
+  r.out, r.unsent, r.leased = r.out + 1, r.unsent + 1, NOW
   l.counts, l.unsent = 1, 1
 end
 
