@@ -1,6 +1,6 @@
 """How far a crawl in Redis goes: from measured costs to a hundred workers and a billion links, by simulation.
 
-    python bench/redis_store.py | tee costs.txt; python bench/scale.py --costs costs.txt [--page 20] [--delay 2] …
+    python -m bench.redis_store | tee costs.txt; python -m bench.scale --costs costs.txt [--page 20] [--delay 2] …
 
 Without --costs those hold that are named below. Workers and Redis servers do one thing at a time; a worker waits for
 each of its calls; a host may be asked once per delay; a trainer reads what waits slice by slice, and rests as the
