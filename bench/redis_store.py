@@ -7,7 +7,8 @@ it as it takes. Aims: at most 0.5 ms of Redis a page, at most 700 bytes of it a 
 link, a million of links scored again within 8 s while pages come in at 80 % of their pace or more.
 
 Prints Redis's own time a page (INFO commandstats), the CPU a page of a worker on Redis and, in the same run, of one on
-SQLite; the memory of the keys; and how long it takes to score everything again, alone and beside a worker.
+SQLite; what an empty call costs, what is kept of a page that was fetched, what learning costs; the memory of
+the keys; and how long it takes to score everything again, alone and beside a worker. `bench/scale.py` reads it.
 """
 
 from __future__ import annotations
@@ -35,10 +36,22 @@ from focused.pages.page import page_from_html, url_to_host, url_to_key
 from focused.prioritizers.base import Lessons
 from focused.prioritizers.focused import Focused
 from focused.testing.redis_server import RedisServer
+from focused.workers.trainer import PooledTrainer
 
 FETCHED = 1 / 3
 LESSONS = 2_000
 PACE_OVER = 5.0
+EMPTY = 1_000
+# As long as those of a crawl are.
+ITEM = {
+    "title": "t" * 40,
+    "relevance": 0.992351,
+    "class": "stars",
+    "depth": 3,
+    "order": 101,
+    "score": 0.9728259444236755,
+    "time": "2026-11-18T09:35:15+00:00",
+}
 
 
 @dataclass
@@ -119,7 +132,7 @@ class Worker:
             for url, number in fresh.items():
                 store.add(NewLink(url, url_to_host(url), link=int(number), source=link, depth=1))
         digest = url_to_key(f"{page.url}?{copy}")
-        store.record(token, PageRecord(0, page.url, 0.5, digest, item={"url": page.url, "title": "t" * 60}))
+        store.record(token, PageRecord(0, page.url, 0.5, digest, item={**ITEM, "url": page.url, "parent": page.url}))
         store.pool(token, store.lessons_of(token))
         store.acknowledge(token, Outcome.PAGE)
 
@@ -144,13 +157,37 @@ def cost_of_pages(server: RedisServer, folder: Path, prioritizer: Focused, pages
                 worker.work(number // 10)
                 cpu[name] += time.process_time() - began
         stats = client.info("commandstats")
+        kept = sum(
+            client.memory_usage(redis.server.prefix + key, samples=1_000) for key in ("pages", "items", "digests")
+        )
+        entry = client.memory_usage(redis.server.prefix + "ids", samples=1_000) / client.hlen(
+            redis.server.prefix + "ids"
+        )
+        before = client.info("commandstats")["cmdstat_fcall"]["usec"]
+        for _ in range(EMPTY):
+            redis.beat()
+        empty = (client.info("commandstats")["cmdstat_fcall"]["usec"] - before) / EMPTY
     scripts = stats["cmdstat_fcall"]
     done = number // 10 * 10
     print(f"Redis            {scripts['usec'] / done / 1000:.3f} ms a page in {scripts['calls'] / done:.2f} calls")
     for name, seconds in cpu.items():
         print(f"{name:<16} {1000 * seconds / done:.2f} ms of the worker's CPU a page")
+    print(f"empty call       {empty / 1000:.3f} ms of Redis")
+    print(f"fetched          {kept / redis.pages + entry:.0f} bytes a page")
+    print(f"learning         {cost_of_learning(server, redis):.2f} ms of the trainer's CPU a page")
     redis.close()
     sqlite.close()
+
+
+def cost_of_learning(server: RedisServer, store: RedisStore) -> float:
+    """Milliseconds a page to read, learn and publish what all pages so far teach."""
+    with server.client(60.0) as client:
+        trainer = PooledTrainer(store.pool_over(client), store.prioritizer, store.prioritizer.learns_every)
+        store.train(60.0)
+        began = time.process_time()
+        while trainer.train():
+            pass
+        return 1000 * (time.process_time() - began) / store.pages
 
 
 def fill(store: RedisStore, pages: dict[str, Seen], links: int, hosts: int) -> None:

@@ -53,6 +53,9 @@ _NO_LIMIT = 2**31
 _MOST_REFUSED = 16
 # Seconds after which a host is asked again whose gate does not say when; after which others may have found something.
 _UNKNOWN, _LOOK_AGAIN = 0.5, 1.0
+# Whoever found no host open looks again after so many seconds for each worker, at the earliest: of a hundred that wait
+# for the same hosts, all would ask whenever one opens (bench/scale.py).
+_APART = 0.002
 _LESSONS_AT_ONCE = _ITEMS_AT_ONCE = 500
 
 
@@ -306,7 +309,8 @@ class RedisStore(FrontierStore):
             returned = [token for token, held in self._held.items() if held.is_returned]
             answer = self._call(operation("lease", self._tokens, self._patience, returned))[0]
             if not answer or b"token" not in answer:
-                self._look_again(now, answer[b"wake"] if answer else _LOOK_AGAIN)
+                soonest = _APART * answer[b"workers"] if answer else 0.0
+                self._look_again(now, max(answer[b"wake"], soonest) if answer else _LOOK_AGAIN)
                 return None
             lease = self._take(answer)
             if lease is None:

@@ -28,7 +28,8 @@ from focused.workers.trainer import PooledTrainer, RoleLost, Trained, restored
 logger = logging.getLogger(__name__)
 
 _LONGEST_ROLE, _SHORTEST_ROLE = 10.0, 3.0
-# A re-scoring rests for half of its time, and then for so many times as long: an eighth of one processor is spent.
+# After learning, loading or a re-scoring so many times as long is rested: a quarter of one processor is spent at most
+# (by a re-scoring half of that, which rests while it is at work, too).
 _REST = 3.0
 
 
@@ -44,24 +45,36 @@ class Learning:
         self._trainer: PooledTrainer | None = None
         self._version = store.model_version
         self._is_stale = False
-        self._rests_until = 0.0
-        self._busy = self._is_closed = False
+        self._rests_until = self._next_step = 0.0
+        self._trains = self._busy = self._is_closed = False
 
-    def renew(self) -> bool:
+    def renew(self) -> None:
         """Take or keep the role of the trainer, if it is free and there is something to do for one."""
         wanted = self.parts.prioritizer.learns or self._most_waiting > 0
-        return wanted and self.store.train(self._role)
+        self._trains = wanted and self.store.train(self._role)
 
-    async def step(self, *, trains: bool) -> None:
-        """What there is to do now; nothing while the last step is still at work."""
-        if self._busy or self._is_closed:
-            return
-        self._busy = True
+    @property
+    def is_due(self) -> bool:
+        """Is there something to do, and time to do it?"""
+        if self._busy or self._is_closed or monotonic() < self._next_step:
+            return False
+        if not self._trains:
+            return self._trainer is not None or self.store.model_version != self._version
+        unread = self._trainer is None or self.store.last_lesson > self._trainer.read
+        return (self.parts.prioritizer.learns and unread) or self._may_rescore()
+
+    def _may_rescore(self) -> bool:
+        crowded = 0 < self._most_waiting < self.store.waiting
+        return (self._is_stale or crowded) and monotonic() >= self._rests_until
+
+    async def step(self) -> None:
+        """Do what there is to do now."""
+        self._busy, began = True, monotonic()
         try:
-            await (self._train() if trains else self._follow())
+            await (self._train() if self._trains else self._follow())
         except RoleLost:
             logger.info("Another worker is the trainer by now")
-            self._trainer = None
+            self._trains, self._trainer = False, None
         except ModelDamaged as error:
             self._version = self.store.model_version
             self.crawler.stats.inc_value("focused/training/refused")
@@ -72,6 +85,7 @@ class Learning:
             self._trainer = None
         finally:
             self._busy = False
+            self._next_step = monotonic() + _REST * (monotonic() - began)
 
     def close(self) -> None:
         """Let go of the connection; what is at work in the thread ends by itself."""
@@ -99,8 +113,7 @@ class Learning:
             trained = await _in_thread(self._learn)
             if trained is not None:
                 self._adopt(trained)
-        crowded = 0 < self._most_waiting < self.store.waiting
-        if (self._is_stale or crowded) and monotonic() >= self._rests_until:
+        if self._may_rescore():
             await self._rescore()
 
     def _learn(self) -> Trained | None:

@@ -1,4 +1,4 @@
-"""What a worker of a shared crawl does beside fetching, about once a second.
+"""What a worker of a shared crawl does beside fetching, about once a second; it learns more often.
 
 It gives a sign of life, learns of what it has lost while it was taken for dead, takes in pushed seeds, what the critic
 was shown elsewhere and what the trainer published, and looks for links anew: others may have found some.
@@ -31,6 +31,8 @@ from focused.workers.seeds import PushedSeeds
 logger = logging.getLogger(__name__)
 
 _EVERY = 1.0
+# How often it is looked whether there is something to learn or to load.
+_LEARNS_EVERY = 0.1
 _NEARLY = 0.9
 
 
@@ -65,14 +67,18 @@ class Membership:
         self._idle_before_close: float = settings.getfloat("SCHEDULER_IDLE_BEFORE_CLOSE")
         self._busy_at = monotonic()
         self._listens = self._has_warned = False
+        self._guarded(self._learning.renew)()
         self._loop = create_looping_call(self._guarded(self._live))
         self._loop.start(_EVERY, now=False)
+        self._learning_loop = create_looping_call(self._guarded(self._learn))
+        self._learning_loop.start(_LEARNS_EVERY, now=False)
         crawler.signals.connect(self._spider_idle, signals.spider_idle)
         crawler.stats.set_value("focused/job/crawl", f"{crawl} in {server_name(settings)}")
 
     def close(self) -> None:
         """No signs of life any more; the store is still open."""
         self._loop.stop()
+        self._learning_loop.stop()
         self._ending.stop()
         self._learning.close()
         counts = {
@@ -107,11 +113,14 @@ class Membership:
         self._scheduler.let_go_of_lost()
         self._warn_of_crowd()
         self._take_in_critic()
-        trains = self._learning.renew()
+        self._learning.renew()
         if not self._engine.is_closing():
             self._take_seeds()
-            _schedule_coro(self._learning.step(trains=trains))
             self._engine.wake()
+
+    def _learn(self) -> None:
+        if self._learning.is_due and not self._engine.is_closing():
+            _schedule_coro(self._learning.step())
 
     def _take_seeds(self) -> int:
         return self._seeds.take(lambda: not self._scheduler.is_broken)

@@ -37,19 +37,19 @@ class Trained:
 
 
 class PooledTrainer:
-    """Begins with what was published last. All of it is work for a thread."""
+    """Begins with what was published last. All of it is work for a thread. ``read``: the last lessons it looked at."""
 
     def __init__(self, pool: Pool, prioritizer: Prioritizer, every: int) -> None:
         self._pool = pool
-        self._prioritizer, self._read = _begun(pool, prioritizer)
-        self._known = self._read
+        self._prioritizer, self.read = _begun(pool, prioritizer)
+        self._known = self.read
         self._trainer = Trainer(every)
         self._trainer.begin_at(self._known)
 
     def train(self) -> Trained | None:
         """Learn what has come, and publish it; None if there was not enough for a batch, or the role is lost."""
         before, lessons, batches, failed = self._prioritizer, self._trainer.learned, 0, 0
-        for pooled in self._pool.lessons_after(self._read, _AT_ONCE):
+        for pooled in self._pool.lessons_after(self.read, _AT_ONCE):
             if not self._take(pooled):
                 continue
             batches += 1
@@ -63,12 +63,12 @@ class PooledTrainer:
 
     def _take(self, pooled: Pooled) -> bool:
         """True when a batch is due."""
-        self._read = pooled.number
+        self.read = pooled.number
         self._trainer.add(pooled.lessons)
         return pooled.is_page and self._trainer.page_done()
 
     def _learn(self) -> bool:
-        batch, self._known = self._trainer.take_batch(), self._read
+        batch, self._known = self._trainer.take_batch(), self.read
         if batch is None:
             return True
         try:

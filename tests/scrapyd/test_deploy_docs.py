@@ -122,14 +122,18 @@ def test_the_configuration_keeps_everything_in_the_folder_of_the_service():
 
 
 def test_the_service_finds_what_the_page_has_installed():
-    (text,) = re.findall(r"```ini\n(\[Unit\]\n.*?)```", DEPLOY_PAGE, flags=re.S)
-    service = parsed(text)["Service"]
+    text, of_workers = re.findall(r"```ini\n(\[Unit\]\n.*?)```", DEPLOY_PAGE, flags=re.S)
+    service, worker = parsed(text)["Service"], parsed(of_workers)["Service"]
     assert service["WorkingDirectory"] == STATE == f"/var/lib/{service['StateDirectory']}"
     assert service["Environment"] == f"FOCUSED_MODELS={STATE}/models"
     venv, _, rest = service["ExecStart"].partition("/bin/")
     assert rest == "python -m scrapyd --pidfile="
     assert f"python3 -m venv {venv}\n{venv}/bin/pip install -r requirements.txt " in DEPLOY_PAGE
     assert f"useradd --system --home-dir {STATE} {service['User']}\n" in DEPLOY_PAGE
+    assert worker["ExecStart"].startswith(f"{venv}/bin/scrapy crawl focused ")
+    assert {name: worker[name] for name in ("User", "StateDirectory", "Environment")} == {
+        name: service[name] for name in ("User", "StateDirectory", "Environment")
+    }
 
 
 @pytest.mark.parametrize("package", ["scrapyd==", "setuptools<"])

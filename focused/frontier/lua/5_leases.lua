@@ -174,7 +174,7 @@ function OPS.lease(op)
   settle()
   if lease then return lease end
   local next = call('ZRANGE', ASLEEP, 0, 0, 'WITHSCORES')
-  if next[1] and next[2] ~= 'inf' then return { wake = tonumber(next[2]) - NOW } end
+  if next[1] and next[2] ~= 'inf' then return { wake = tonumber(next[2]) - NOW, workers = call('ZCARD', WORKERS) } end
   return {}
 end
 
