@@ -168,7 +168,7 @@ def crawl(options: argparse.Namespace, folder: Path) -> Iterator[Faults]:
         "FOCUSED_LEASE_SECONDS": options.lease_seconds,
     }
     with (
-        RedisServer(folder / "redis", "--appendonly", "yes") as redis,
+        RedisServer(folder / "redis", "--appendonly", "yes", "--appendfsync", "always") as redis,
         SiteServer(web.pages) as site,
         Workers(folder / "workers", redis, site.url, arguments, settings) as workers,
     ):

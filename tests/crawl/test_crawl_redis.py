@@ -238,7 +238,9 @@ def test_a_worker_can_be_ended_while_redis_is_away(crawl, web: GeneratedWeb, own
 def test_what_one_learns_all_know_and_when_it_dies_another_learns_on(crawl, web: GeneratedWeb):
     workers, site = crawl(slow(web, 0.15))
     workers.start(2)
-    workers.until(lambda: workers.trainer() and workers.count("model") >= 2)
+    workers.until(lambda: all(worker.name for worker in workers.running) and workers.trainer())
+    published = workers.count("model")
+    workers.until(lambda: workers.count("model") >= published + 3)
     first = workers.trainer()
     first.kill()
     version = workers.count("model")
@@ -250,6 +252,27 @@ def test_what_one_learns_all_know_and_when_it_dies_another_learns_on(crawl, web:
     assert left.stats["focused/training/loaded"] > 0
     assert left.stats["focused/training/batches"] > 0
     assert left.stats["focused/rescore/count"] > 0
+
+
+@pytest.mark.parametrize("prioritizer", ["focused", "best-first"])
+def test_no_more_links_wait_than_may_and_that_is_told_before(crawl, web: GeneratedWeb, prioritizer: str):
+    workers, _ = crawl(slow(web), FOCUSED_MOST_WAITING=60)
+    workers.start(2, prioritizer=prioritizer)
+    most = 0.0
+
+    def has_ended() -> bool:
+        nonlocal most
+        most = max(most, workers.count("waiting"))
+        return not workers.running
+
+    workers.until(has_ended, timeout=60)
+    assert 0 < most <= 1.05 * 60 + 1
+    assert {worker.process.returncode for worker in workers.started} == {0}
+    assert workers.count("dropped") > 0
+    told = [worker.stats for worker in workers.started if worker.stats.get("focused/crawl/crowded")]
+    assert told
+    assert max(stats["focused/crawl/dropped"] for stats in told) == workers.count("dropped")
+    assert any("FOCUSED_MOST_WAITING=60" in worker.log for worker in workers.started)
 
 
 # --- seeds -----------------------------------------------------------------------------------------------------------

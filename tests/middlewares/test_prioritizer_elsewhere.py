@@ -98,8 +98,10 @@ def test_links_of_a_page_get_their_score_added_and_come_in_that_order(tmp_path, 
     assert set(fetched[3:]) == {"http://h.example/a", "http://h.example/c"}
 
 
-def test_their_callbacks_arguments_and_what_cannot_be_written_survive_our_scheduler(tmp_path):
-    items, _, log = crawl(tmp_path, {**OURS, "JOBDIR": "job"})
+@pytest.mark.parametrize("frontier", ["sqlite", "redis"])
+def test_their_callbacks_arguments_and_what_cannot_be_written_survive_our_scheduler(tmp_path, redis, frontier):
+    own = {"JOBDIR": "job", "FOCUSED_FRONTIER": frontier, "REDIS_URL": redis.url}
+    items, _, log = crawl(tmp_path, {**OURS, **own})
     assert {item["url"]: item.get("how") for item in items}["http://own.example/first"] == "own"
     assert {item.get("how") for item in items} == {None, "own", "followed"}
     assert "cannot be written to the job" in log, "an object in a request's meta is told, once"
