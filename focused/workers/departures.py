@@ -9,6 +9,9 @@ from scrapy import Request
 from focused.frontier.engine import EngineAccess
 from focused.frontier.store import FrontierStore
 
+# Seconds until somebody looks. Where it took longer, the event loop was busy, and so was the request not sent at once.
+_USUAL = 0.06
+
 
 class Departures:
     """Watches the requests that were handed out. What robots.txt asked for on the way is in the pace that is told."""
@@ -36,4 +39,4 @@ class Departures:
         request, host, since = watched
         pace = self._engine.pace(request.meta.get("download_slot") or host)
         if pace.last >= since:
-            self._store.sent(token, pace.delay, pace.concurrency, monotonic() - pace.last)
+            self._store.sent(token, pace.delay, pace.concurrency, min(monotonic() - pace.last, _USUAL))
