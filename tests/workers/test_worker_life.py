@@ -1,0 +1,196 @@
+"""What a worker tells and learns: when requests went out, that it is to end, what the critic was shown elsewhere."""
+
+from __future__ import annotations
+
+import os
+import signal
+from time import monotonic
+from types import SimpleNamespace
+
+import pytest
+from scrapy import Request
+from scrapy.settings import Settings
+
+from focused.critics.keywords import KeywordsCritic
+from focused.frontier.engine import Pace
+from focused.frontier.redis_server import forget, is_at_work, operation, whose
+from focused.frontier.store import JobRefused
+from focused.frontier.store_redis import RedisStore
+from focused.pages.page import page_from_html
+from focused.parts import CRITIC_STATE, Parts
+from focused.prioritizers.best_first import BestFirst
+from focused.workers.connection import connect, crawl_name, server_name, start_urls_key
+from focused.workers.departures import Departures
+from focused.workers.ending import Ending
+
+
+class Engine:
+    """What `Departures` asks the engine for."""
+
+    def __init__(self):
+        self.out, self.last = set(), 0.0
+
+    def is_out(self, request):
+        return request in self.out
+
+    def pace(self, host):
+        return Pace(2.5, 4, self.last)
+
+
+@pytest.fixture
+def engine():
+    return Engine()
+
+
+@pytest.fixture
+def told():
+    return []
+
+
+@pytest.fixture
+def departures(engine, told):
+    return Departures(engine, SimpleNamespace(sent=lambda *what: told.append(what)))
+
+
+def test_a_request_is_told_when_it_has_gone_out_and_not_before(departures, engine, told):
+    request = Request("http://a.example/")
+    departures.watch(7, request, "a.example")
+    assert departures.look(), "it is still here"
+    assert not told
+    engine.out.add(request)
+    engine.last = monotonic()
+    assert not departures.look()
+    ((token, delay, concurrency, ago),) = told
+    assert (token, delay, concurrency) == (7, 2.5, 4)
+    assert 0 <= ago < 1
+    departures.came_back(7)
+    assert len(told) == 1
+
+
+def test_a_request_that_came_back_before_anybody_looked_is_told_then(departures, engine, told):
+    departures.watch(7, Request("http://a.example/"), "a.example")
+    engine.last = monotonic()
+    departures.came_back(7)
+    assert [what[0] for what in told] == [7]
+
+
+def test_of_a_request_for_which_its_host_was_never_asked_nothing_is_told(departures, engine, told):
+    engine.last = monotonic() - 60
+    departures.watch(7, Request("http://a.example/"), "a.example")
+    departures.came_back(7)
+    assert not told
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_is_known_at_once_and_passed_on(number):
+    heard = []
+    before = signal.signal(number, lambda *_: heard.append(number))
+    own = signal.getsignal(number)
+    try:
+        ending = Ending()
+        ending.listen()
+        assert not ending.is_asked
+        os.kill(os.getpid(), number)
+        assert ending.is_asked
+        assert heard == [number]
+        ending.stop()
+        assert signal.getsignal(number) is own
+    finally:
+        signal.signal(number, before)
+
+
+# --- the critic ------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def parts_of_worker(redis):
+    opened = []
+
+    def make(name):
+        store = RedisStore(redis.client(), "test", name, BestFirst())
+        opened.append(store)
+        critic = KeywordsCritic(keywords=["star", "galaxy"])
+        return Parts(topic=None, critic=critic, prioritizer=None, trainer=None, scope=None, limits=None, store=store)
+
+    yield make
+    for store in opened:
+        store.abandon()
+
+
+def seed(number):
+    words = " ".join(f"telescope nebula supernova word{number} star" for _ in range(20))
+    return page_from_html(f"<html><body><p>{words}</p></body></html>".encode(), f"http://seed{number}.example/")
+
+
+def test_seeds_that_two_workers_met_are_known_to_the_critic_of_both(parts_of_worker):
+    one, other = parts_of_worker("one"), parts_of_worker("other")
+    one.greet(seed(1))
+    other.greet(seed(2))
+    one.greet(seed(3))
+    assert list(one.critic.state()["seeds"]) == [f"http://seed{n}.example/" for n in (1, 2, 3)]
+    before = other.store.revised
+    other.store.beat()
+    assert other.store.revised > before, "that there is news is told with each sign of life"
+    assert '"http://seed3.example/"' in other.store.noted(CRITIC_STATE)
+
+
+def test_seeds_that_two_workers_meet_at_the_same_moment_are_both_kept(parts_of_worker):
+    one, other = parts_of_worker("one"), parts_of_worker("other")
+    noted = one.store.noted
+
+    def noted_and_then_overtaken(key):
+        kept = noted(key)
+        one.store.noted = noted
+        other.greet(seed(2))
+        return kept
+
+    one.store.noted = noted_and_then_overtaken
+    one.greet(seed(1))
+    assert sorted(one.critic.state()["seeds"]) == ["http://seed1.example/", "http://seed2.example/"]
+    assert one.store.noted(CRITIC_STATE).count(".example") == 2
+
+
+# --- where it is -----------------------------------------------------------------------------------------------------
+
+
+def test_a_crawl_is_named_after_its_topic_unless_it_is_named():
+    topic = SimpleNamespace(name="Rock climbing")
+    assert crawl_name(topic, Settings()) == "rock-climbing"
+    assert crawl_name(topic, Settings({"FOCUSED_CRAWL": "mine.2"})) == "mine.2"
+    for wrong in ("{a}", "a*", "ä", "a" * 101):
+        with pytest.raises(JobRefused, match="FOCUSED_CRAWL"):
+            crawl_name(topic, Settings({"FOCUSED_CRAWL": wrong}))
+
+
+def test_the_list_of_seeds_is_called_as_scrapy_redis_calls_it():
+    assert start_urls_key("focused", "stars", Settings()) == "focused:start_urls"
+    own = Settings({"REDIS_START_URLS_KEY": "%(name)s/%(crawl)s"})
+    assert start_urls_key("focused", "stars", own) == "focused/stars"
+
+
+def test_passwords_are_not_shown():
+    assert server_name(Settings({"REDIS_URL": "rediss://me:secret@h:1/2?password=secret"})) == "rediss://h:1/2"
+
+
+def test_the_users_own_options_go_before_ours(redis):
+    settings = Settings(
+        {"REDIS_URL": redis.url, "REDIS_PARAMS": {"socket_timeout": 77}, "REDIS_DECODE_RESPONSES": True}
+    )
+    settings.freeze()
+    with connect(settings) as client:
+        assert client.connection_pool.connection_kwargs["socket_timeout"] == 77
+        client.set("key", "value")
+        assert client.get("key") == b"value"
+
+
+def test_a_cluster_can_be_named(redis_cluster):
+    params = {"redis_cls": "redis.cluster.RedisCluster"}
+    with connect(Settings({"REDIS_URL": redis_cluster.url, "REDIS_PARAMS": params})) as client:
+        store = RedisStore(client, "test", "one", BestFirst())
+        store.beat()
+        assert is_at_work(client, "test")
+        assert whose(client, "test", "format") == "1"
+        store.server.call([operation("leave")])
+        assert not is_at_work(client, "test")
+        forget(client, "test")
+        assert not client.exists("{focused:test}:meta")
