@@ -53,8 +53,8 @@ _NO_LIMIT = 2**31
 _MOST_REFUSED = 16
 # Seconds after which a host is asked again whose gate does not say when; after which others may have found something.
 _UNKNOWN, _LOOK_AGAIN = 0.5, 1.0
-# Whoever found no host open looks again after so many seconds for each worker, at the earliest: of a hundred that wait for
-# the same hosts, all would ask whenever one opens (bench/scale.py).
+# Whoever found no host open looks again after so many seconds for each worker, at the earliest: of a hundred that wait
+# for the same hosts, all would ask whenever one opens (bench/scale.py).
 _APART = 0.002
 _LESSONS_AT_ONCE = _ITEMS_AT_ONCE = 500
 

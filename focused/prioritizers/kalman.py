@@ -139,11 +139,12 @@ class KalmanLearner:
         new.weights, new.doubt = self.weights.copy(), self.doubt.copy()
         new.means, new.covariance = self.means.copy(), self.covariance.copy()
         rows, numbers = self._rows(lessons.evidence), self._numbers(lessons.evidence).astype(np.float64)
+        columns, kinds = rows.indices >> _KIND_BITS, rows.indices & (2**_KIND_BITS - 1)
         starts, weights, labels = rows.indptr.tolist(), lessons.weight.tolist(), lessons.relevance.tolist()
         # In random order, for the links of one page come one after the other.
         for i in np.random.default_rng((self.seed, self.seen)).permutation(len(lessons)).tolist():
             at = slice(starts[i], starts[i + 1])
-            new._step(rows.indices[at], rows.data[at], numbers[i], label=labels[i], weight=weights[i])
+            new._step(columns[at], kinds[at], rows.data[at], numbers[i], label=labels[i], weight=weights[i])
         new.seen = self.seen + len(lessons)
         return new
 
@@ -160,7 +161,8 @@ class KalmanLearner:
 
     def _step(
         self,
-        features: NDArray[np.int64],
+        columns: NDArray[np.int64],
+        kinds: NDArray[np.int64],
         values: NDArray[np.float32],
         numbers: NDArray[np.float64],
         *,
@@ -168,16 +170,14 @@ class KalmanLearner:
         weight: float,
     ) -> None:
         """One lesson, into this learner's own arrays."""
-        columns, kinds = features >> _KIND_BITS, features & (2**_KIND_BITS - 1)
-        told = np.bincount(kinds, self.weights[columns] * values, len(KINDS))
-        numbers = np.append(numbers, told)
+        numbers = np.concatenate([numbers, np.bincount(kinds, self.weights[columns] * values, len(KINDS))])
         odds = float(self.means @ numbers)
         expected = 1 / (1 + exp(-max(min(odds, _FARTHEST), -_FARTHEST)))
         certainty = weight * max(expected * (1 - expected), _SUREST)
         slopes = values * self.trust.astype(np.float32)[kinds]
-        first = np.flatnonzero(np.diff(columns, prepend=-1))
-        if len(first) < len(columns):
+        if (columns[1:] == columns[:-1]).any():
             # Two kinds share a column of the table.
+            first = np.flatnonzero(np.diff(columns, prepend=-1))
             columns, slopes = columns[first], np.add.reduceat(slopes, first)
         doubt = self.doubt[columns]
         toward, toward_numbers = doubt * slopes, self.covariance @ numbers
