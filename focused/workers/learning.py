@@ -29,7 +29,8 @@ logger = logging.getLogger(__name__)
 
 _LONGEST_ROLE, _SHORTEST_ROLE = 10.0, 3.0
 # After learning or a re-scoring so many times as long is rested: a quarter of one processor is spent at most (by a
-# re-scoring half of that, which rests while it is at work, too). Loading what another learned must cost next to nothing.
+# re-scoring half of that, which rests while it is at work, too). To load what another learned must cost next to
+# nothing.
 _REST, _REST_LOADED = 3.0, 20.0
 
 
