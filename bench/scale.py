@@ -43,7 +43,9 @@ class Costs:
     link_bytes: float = 654  # the same: a waiting link with its evidence, its address included
     fetched_bytes: float = 671  # the same: a fetched page, with its item
     new_links: float = 5.7  # the same web: links more that wait, a page
-    rescore_link: float = 0.00265  # the same: the trainer's work a link, half the time of a pass: it rests for as long
+    rescore_link: float = (
+        0.00265  # the same: the trainer's work a link, Redis's included; what is its own it rests for, too
+    )
     rescore_redis: float = 0.0009  # the same: of it in Redis
     page: float = 4.7  # bench/cpu.py: a crawling process's CPU a page of 20 KB with 40 links, and 0.13 for Redis
     round_trip: float = 0.2  # within a data centre
@@ -64,15 +66,15 @@ def read_costs(path: Path) -> dict[str, float]:
             raise SystemExit(f"{path}: not what bench/redis_store.py prints (no {pattern!r})")
         return float(found[1].replace(",", ""))
 
-    waiting = number(r"^([\d,]+) links wait")
+    waiting, redis = number(r"^([\d,]+) links wait"), number(r"([\d.]+) s of Redis's CPU")
     return {
         "redis_page": number(r"^Redis +([\d.]+) ms a page"),
         "calls": number(r"ms a page in ([\d.]+) calls"),
         "empty_call": number(r"^empty call +([\d.]+) ms"),
         "link_bytes": number(r"^memory +([\d.]+) bytes"),
         "fetched_bytes": number(r"^fetched +([\d.]+) bytes"),
-        "rescore_link": number(r"^scoring again +([\d.]+) s") / MS / waiting / 2,
-        "rescore_redis": number(r"([\d.]+) s of Redis's CPU") / MS / waiting,
+        "rescore_link": (number(r"^scoring again +([\d.]+) s") + redis) / 2 / MS / waiting,
+        "rescore_redis": redis / MS / waiting,
     }
 
 
@@ -227,14 +229,13 @@ class Crawl:
         return own - moved, [((shard + 1 + (first + n) % others) % self.plan.shards, seconds) for n in range(number)]
 
     def _trainer(self, shard: int) -> Process:
-        """Reads a slice, scores it, rests for as long."""
+        """Reads a slice, scores it, rests for as long as it worked itself."""
         costs, now = self.costs, 0.0
+        own = SLICE * (costs.rescore_link - costs.rescore_redis) * MS
         while True:
-            began = now
             now = yield from self._call(shard - 1, now, SLICE * costs.rescore_redis * MS)
-            now += SLICE * (costs.rescore_link - costs.rescore_redis) * MS
             self.load.links += SLICE
-            now += now - began
+            now += 2 * own
             yield now
 
 
@@ -324,7 +325,7 @@ def _shards(costs: Costs) -> Iterator[str]:
     for shards in (1, 4, 16, 64):
         each, together = (Crawl(busy, Plan(100, shards=shards, batch=batch)).run() for batch in (1, 100))
         # Each server's links are scored by a worker of its own.
-        seconds = 2 * links / shards * costs.rescore_link * MS
+        seconds = links / shards * (2 * costs.rescore_link - costs.rescore_redis) * MS
         yield (
             f"{shards:>7}  {each.pages:>8,.0f}  {each.redis:>10.0%}  |"
             f"  {together.pages:>8,.0f}  {together.redis:>10.0%}  |"

@@ -28,9 +28,10 @@ from focused.workers.trainer import PooledTrainer, RoleLost, Trained, restored
 logger = logging.getLogger(__name__)
 
 _LONGEST_ROLE, _SHORTEST_ROLE = 10.0, 3.0
-# After learning, loading or a re-scoring so many times as long is rested: a quarter of one processor is spent at most
-# (by a re-scoring half of that, which rests while it is at work, too).
-_REST = 3.0
+# After learning or a re-scoring so many times as long is rested: a quarter of one processor is spent at most (by a
+# re-scoring half of that, which rests while it is at work, too). To load what another learned must cost next to
+# nothing.
+_REST, _REST_LOADED = 3.0, 20.0
 
 
 class Learning:
@@ -85,7 +86,8 @@ class Learning:
             self._trainer = None
         finally:
             self._busy = False
-            self._next_step = monotonic() + _REST * (monotonic() - began)
+            rest = _REST if self._trains else _REST_LOADED
+            self._next_step = monotonic() + rest * (monotonic() - began)
 
     def close(self) -> None:
         """Let go of the connection; what is at work in the thread ends by itself."""
