@@ -34,6 +34,8 @@ from focused.testing.site import SiteServer
 from focused.testing.workers import CRAWL, Worker, Workers
 
 CONCURRENT = 8
+# The pages' server, here, must see requests when they come.
+POLITE = ("nice", "-n", "10")
 CLOCK_OFF = 60.0
 # Python reads it before anything else, in a process that finds it on its path.
 PATCHED_CLOCK = f"import time\n_real = time.time\ntime.time = lambda: _real() + {CLOCK_OFF}\n"
@@ -170,7 +172,7 @@ def crawl(options: argparse.Namespace, folder: Path) -> Iterator[Faults]:
     with (
         RedisServer(folder / "redis", "--appendonly", "yes", "--appendfsync", "always") as redis,
         SiteServer(web.pages) as site,
-        Workers(folder / "workers", redis, site.url, arguments, settings) as workers,
+        Workers(folder / "workers", redis, site.url, arguments, settings, prefix=POLITE) as workers,
     ):
         yield Faults(options, workers, site, folder / "patch", Random(options.seed))
 

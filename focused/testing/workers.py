@@ -7,7 +7,7 @@ import re
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -77,13 +77,21 @@ class Worker:
 class Workers:
     """The workers of a crawl; those that are left on leaving are killed.
 
-    Pages come through ``proxy``. Delays are off unless ``settings`` say otherwise.
+    Pages come through ``proxy``. Delays are off unless ``settings`` say otherwise. ``prefix`` (``nice``…) goes before
+    the command line.
     """
 
     def __init__(
-        self, folder: Path, redis: RedisServer, proxy: str, arguments: Mapping[str, Any], settings: Mapping[str, Any]
+        self,
+        folder: Path,
+        redis: RedisServer,
+        proxy: str,
+        arguments: Mapping[str, Any],
+        settings: Mapping[str, Any],
+        *,
+        prefix: Sequence[str] = (),
     ) -> None:
-        self.folder, self.redis = folder, redis
+        self.folder, self.redis, self._prefix = folder, redis, prefix
         self.arguments, self._proxy = dict(arguments), proxy
         shared = {"FOCUSED_FRONTIER": "redis", "FOCUSED_CRAWL": CRAWL, "REDIS_URL": redis.url}
         self.settings = {**_FAST, **shared, "FOCUSED_MODELS": folder / "models", **settings}
@@ -143,4 +151,4 @@ class Workers:
         folder.mkdir()
         own = {**settings, "FOCUSED_STATS_FILE": folder / "stats.json"}
         command = crawl_command(arguments, own, "-o", f"{folder / 'items.jsonl'}:jsonlines")
-        return Worker(command, folder, {**crawl_environment(self._proxy), **(environment or {})})
+        return Worker([*self._prefix, *command], folder, {**crawl_environment(self._proxy), **(environment or {})})
