@@ -186,7 +186,7 @@ def main() -> None:
     parser.add_argument("--restarts", type=int, default=2)
     parser.add_argument("--freezes", type=int, default=2)
     parser.add_argument("--delay", type=float, default=0.5, help="seconds between two requests to a host")
-    parser.add_argument("--slack", type=float, default=0.15, help="what a busy worker may lose before it sends")
+    parser.add_argument("--slack", type=float, default=0.2, help="what a busy worker may lose before it sends")
     parser.add_argument("--lease-seconds", type=float, default=6.0)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from math import isinf, isnan, nan
 from random import Random
+from time import monotonic
 from typing import Any, ClassVar
 
 import numpy as np
@@ -119,7 +120,7 @@ class RedisStore(FrontierStore):
             "failed": Outcome.FAILED.value,
             "redirect": Outcome.REDIRECT.value,
         }
-        self._most_waiting, self._patience = most_waiting, patience
+        self._most_waiting, self._patience, self._lease_seconds = most_waiting, patience, lease_seconds
         self._packing = Packing(prioritizer.id_bits)
         self._pool = Pool(self._server, self._packing, most_waiting=most_waiting)
         self._prioritizer = prioritizer
@@ -307,13 +308,14 @@ class RedisStore(FrontierStore):
         for _ in range(_MOST_REFUSED):
             self._tokens += 1
             returned = [token for token, held in self._held.items() if held.is_returned]
+            began = monotonic()
             answer = self._call(operation("lease", self._tokens, self._patience, returned))[0]
             if not answer or b"token" not in answer:
                 soonest = _APART * answer[b"workers"] if answer else 0.0
                 self._look_again(now, max(answer[b"wake"], soonest) if answer else _LOOK_AGAIN)
                 return None
             lease = self._take(answer)
-            if lease is None:
+            if lease is None or not self._is_held_still(lease.token, began):
                 continue
             at = gate(lease.host)
             if at <= now or answer[b"token"] != self._tokens:
@@ -322,6 +324,16 @@ class RedisStore(FrontierStore):
             self.sleep(self.host_name(lease.host), _UNKNOWN if isinf(at) else at - now)
         self._look_again(now, _UNKNOWN)
         return None
+
+    def _is_held_still(self, token: int, began: float) -> bool:
+        """Has a lease not been lost while this process was frozen? Then its host is asked by another worker now."""
+        if monotonic() - began > self._lease_seconds / 2:
+            self.beat()
+        is_lost = self._held[token].is_lost
+        if is_lost and token == self._tokens:
+            # Nobody has heard of it.
+            del self._held[token]
+        return not is_lost
 
     def _look_again(self, now: float, after: float) -> None:
         """When to ask for a link again: others may find some, or give some back."""

@@ -292,6 +292,39 @@ def test_a_worker_notices_that_it_lost_its_leases(workers):
     assert lease(frozen).tries == 2, "it goes on as a worker like any other"
 
 
+class Freezing:
+    """A client whose next answer is read late: its process was frozen meanwhile, and others lived on."""
+
+    def __init__(self, client, meanwhile):
+        self._client, self._meanwhile = client, meanwhile
+
+    def __getattr__(self, name):
+        return getattr(self._client, name)
+
+    def fcall(self, *arguments):
+        answer, meanwhile = self._client.fcall(*arguments), self._meanwhile
+        self._meanwhile = lambda: None
+        meanwhile()
+        return answer
+
+
+def test_a_link_that_was_lost_before_its_worker_knew_that_it_had_it_is_not_fetched(workers):
+    frozen, other = workers(lease_seconds=0.3)
+    fill(frozen, 1)
+    taken = []
+
+    def meanwhile():
+        until(lambda store: store.taken_back, other)
+        taken.append(lease(other))
+
+    frozen.server.client = Freezing(frozen.server.client, meanwhile)
+    assert frozen.lease(0, always) is None
+    page(other, taken[0])
+    other.commit()
+    frozen.beat()
+    assert (frozen.pages, frozen.leased, frozen.refused) == (1, 0, 0)
+
+
 def test_a_silence_of_everybody_takes_no_lease_away(workers):
     one, other = workers(lease_seconds=0.4)
     fill(one, 1)
