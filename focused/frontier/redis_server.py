@@ -87,6 +87,9 @@ class Server:
     def wait_for(self, what: Callable[[], Any]) -> Any:
         """What a call to Redis gives; while there is none to be had, wait and try again."""
         began, pause = monotonic(), _FIRST_PAUSE
+        if self._is_away and self.is_ending():
+            # Each attempt may take as long as the socket's time-out, and who ends has several calls to make.
+            raise StoreBroken("Redis was away when the crawl was ended; nothing acknowledged is lost")
         while True:
             try:
                 found = what()
@@ -124,6 +127,7 @@ class Server:
 
     def _check_patience(self, began: float, error: Exception) -> None:
         if self.is_ending():
+            self._is_away = True
             raise StoreBroken(f"the crawl was ended while Redis was away ({error}); nothing acknowledged is lost")
         if monotonic() - began >= self._patience:
             raise StoreBroken(

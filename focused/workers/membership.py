@@ -106,9 +106,6 @@ class Membership:
         return guarded
 
     def _live(self) -> None:
-        if not self._listens:
-            self._listens = True
-            self._ending.listen()
         self.store.beat()
         self._scheduler.let_go_of_lost()
         self._warn_of_crowd()
@@ -119,6 +116,9 @@ class Membership:
             self._engine.wake()
 
     def _learn(self) -> None:
+        if not self._listens:
+            self._listens = True
+            self._ending.listen()
         if self._learning.is_due and not self._engine.is_closing():
             _schedule_coro(self._learning.step())
 

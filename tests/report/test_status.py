@@ -96,7 +96,6 @@ def test_a_crawl_that_runs(story: Story) -> None:
     assert (last.topic, last.prioritizer, last.critic) == ("star galaxy telescope", "focused", "keywords")
     assert last.pid not in {None, os.getpid()}
     assert last.outcomes["page"] == last.pages
-    assert any(status.leased for status in story.running)
     assert all(status.leased <= 4 for status in story.running)
     assert last.pace is not None
     assert last.pace > 0
