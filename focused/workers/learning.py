@@ -32,6 +32,7 @@ _LONGEST_ROLE, _SHORTEST_ROLE = 10.0, 3.0
 # re-scoring half of that, which rests while it is at work, too). To load what another learned must cost next to
 # nothing.
 _REST, _REST_LOADED = 3.0, 20.0
+_AFTER_FAILURE = 1.0
 
 
 class Learning:
@@ -44,7 +45,8 @@ class Learning:
         self._role = max(min(read(settings, "FOCUSED_LEASE_SECONDS") / 2, _LONGEST_ROLE), _SHORTEST_ROLE)
         self._most_waiting: int = read(settings, "FOCUSED_MOST_WAITING")
         self._trainer: PooledTrainer | None = None
-        self._version = store.model_version
+        # What was published while this worker joined is told with its first sign of life.
+        self._version = 0
         self._is_stale = False
         self._rests_until = self._next_step = 0.0
         self._trains = self._busy = self._is_closed = False
@@ -73,21 +75,26 @@ class Learning:
         self._busy, began = True, monotonic()
         try:
             await (self._train() if self._trains else self._follow())
-        except RoleLost:
+            rest = (_REST if self._trains else _REST_LOADED) * (monotonic() - began)
+        except Exception as error:
+            self._tell(error)
+            # What is not published yet is learned again.
+            self._trainer, rest = None, _AFTER_FAILURE
+        self._busy = False
+        self._next_step = monotonic() + rest
+
+    def _tell(self, error: Exception) -> None:
+        """Why a step came to nothing; the crawl goes on with what it knew."""
+        if isinstance(error, RoleLost):
             logger.info("Another worker is the trainer by now")
-            self._trains, self._trainer = False, None
-        except ModelDamaged as error:
+            self._trains = False
+        elif isinstance(error, ModelDamaged):
             self._version = self.store.model_version
             self.crawler.stats.inc_value("focused/training/refused")
             logger.warning("%s. The crawl goes on with what it knew", error)
-        except StoreBroken as error:
-            # Redis is away, which the crawl itself notices; what is not published yet is learned again.
-            logger.debug("No step of learning: %s", error)
-            self._trainer = None
-        finally:
-            self._busy = False
-            rest = _REST if self._trains else _REST_LOADED
-            self._next_step = monotonic() + rest * (monotonic() - began)
+        elif not isinstance(error, StoreBroken):  # Redis is away: the crawl itself notices.
+            self.crawler.stats.inc_value("focused/training/failed")
+            logger.error("No step of learning; the crawl goes on with what it knew", exc_info=error)
 
     def close(self) -> None:
         """Let go of the connection; what is at work in the thread ends by itself."""
@@ -138,8 +145,8 @@ class Learning:
 
     async def _rescore(self) -> None:
         began, rows = monotonic(), self.store.rows
-        self._is_stale = False
         await _in_thread(self._pool.rescoring(self.store.prioritizer).run)
+        self._is_stale = False
         self._rests_until = monotonic() + _REST * (monotonic() - began)
         self.crawler.stats.inc_value("focused/rescore/count")
         self.crawler.stats.inc_value("focused/rescore/rows", rows)

@@ -62,7 +62,8 @@ class Membership:
         self._scheduler, self._ending, self._engine = scheduler, ending, EngineAccess(crawler)
         self._seeds = PushedSeeds(crawler, store.server, key)
         self._learning = Learning(crawler, parts, store, connect(settings))
-        self._revised = store.revised
+        # What others have shown the critic while this worker joined is told with its first sign of life.
+        self._revised = 0
         self._most_waiting: int = read(settings, "FOCUSED_MOST_WAITING")
         self._idle_before_close: float = settings.getfloat("SCHEDULER_IDLE_BEFORE_CLOSE")
         self._busy_at = monotonic()
