@@ -98,8 +98,9 @@ class Faults:
         self._tell("kill", f"{victim.name}{' (trains)' if trainer else ''}, {self._count_leases(victim)} leases open")
 
     def freeze(self) -> None:
-        """For longer than its leases last."""
-        victim = self.random.choice(self._joined())
+        """One that is at work, for longer than its leases last."""
+        self.workers.until(lambda: any(map(self._leases, self._joined())))
+        victim = max(self._joined(), key=self._leases)
         victim.signal(signal.SIGSTOP)
         self._tell("freeze", f"{victim.name}, {self._count_leases(victim)} leases open")
         time.sleep(self.options.lease_seconds + 2)
@@ -123,9 +124,12 @@ class Faults:
         self.workers.until(lambda: any(worker.name for worker in self.workers.running))
         return [worker for worker in self.workers.running if worker.name]
 
-    def _count_leases(self, victim: Worker) -> int:
+    def _leases(self, worker: Worker) -> int:
         with self.workers.redis.client() as client:
-            count = client.hlen(f"{{focused:{CRAWL}}}:leases:{victim.name}")
+            return client.hlen(f"{{focused:{CRAWL}}}:leases:{worker.name}")
+
+    def _count_leases(self, victim: Worker) -> int:
+        count = self._leases(victim)
         self.open_leases += count
         return count
 

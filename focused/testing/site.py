@@ -43,6 +43,8 @@ class SiteServer:
         self._last: dict[str, float] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop = asyncio.new_event_loop()
+        self._open = asyncio.Event()
+        self._open.set()
         self._thread = Thread(target=self._loop.run_forever, name="site-server", daemon=True)
 
     def __enter__(self) -> Self:
@@ -84,6 +86,15 @@ class SiteServer:
         with self._changed:
             return self._changed.wait_for(lambda: len(self.visits) >= visits, timeout)
 
+    @contextlib.contextmanager
+    def held(self) -> Iterator[None]:
+        """Until this ends, requests are remembered, and answered only afterwards."""
+        self._loop.call_soon_threadsafe(self._open.clear)
+        try:
+            yield
+        finally:
+            self._loop.call_soon_threadsafe(self._open.set)
+
     async def _stop(self) -> None:
         self._server.close()
         for task in self._tasks:
@@ -110,6 +121,7 @@ class SiteServer:
         method, target, headers = _parse(await reader.readuntil(b"\r\n\r\n"))
         await reader.readexactly(int(headers.get("content-length", 0)))
         with self._visit(method, target, headers) as visit:
+            await self._open.wait()
             reply = _NO_TUNNELS if method == "CONNECT" else self._reply(visit)
             if reply.hang:
                 await reader.read()  # until the client gives up

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import urllib.error
 import urllib.request
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -47,6 +48,16 @@ def test_a_function_sees_the_request():
 def test_answers_in_turn():
     with SiteServer({"/busy": in_turn(html("wait", status=429), html("now"))}) as site:
         assert [fetch(site, "http://a.example/busy")[0] for _ in range(3)] == [429, 200, 200]
+
+
+def test_while_it_is_held_it_answers_nothing_and_then_everything():
+    with SiteServer({"/": "<p>here</p>"}) as site, ThreadPoolExecutor() as pool:
+        with site.held():
+            asked = pool.submit(fetch, site, "http://a.example/")
+            assert site.wait_for(1, timeout=10)
+            with pytest.raises(TimeoutError):
+                asked.result(0.2)
+        assert asked.result(10) == (200, b"<p>here</p>")
 
 
 def test_redirects_are_followed_and_remembered():
