@@ -216,7 +216,7 @@ def test_redis_is_away_for_some_seconds_and_restarts_and_workers_go_on(
 
 
 def test_redis_stays_away_and_a_worker_ends_with_words(crawl, web: GeneratedWeb, own_redis: RedisServer):
-    workers, site = crawl(slow(web), own_redis, FOCUSED_REDIS_PATIENCE=1)
+    workers, site = crawl(slow(web), own_redis, FOCUSED_LEASE_SECONDS=SHORT, FOCUSED_REDIS_PATIENCE=1)
     (worker,) = workers.start()
     workers.until(lambda: workers.count("pages") > 40)
     own_redis.kill()
@@ -230,7 +230,7 @@ def test_redis_stays_away_and_a_worker_ends_with_words(crawl, web: GeneratedWeb,
 
 
 def test_a_worker_can_be_ended_while_redis_is_away(crawl, web: GeneratedWeb, own_redis: RedisServer):
-    workers, site = crawl(slow(web), own_redis)
+    workers, site = crawl(slow(web), own_redis, FOCUSED_LEASE_SECONDS=SHORT)
     (worker,) = workers.start()
     workers.until(lambda: workers.count("pages") > 40)
     own_redis.freeze()
