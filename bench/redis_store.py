@@ -4,17 +4,16 @@
 
 Pages and links are those of a generated web, with the evidence of the default prioritizer; there are as many copies of
 it as it takes. Aims: at most 0.5 ms of Redis a page, at most 700 bytes of it a waiting
-link, a million of links scored again within 8 s while pages come in at 80 % of their pace or more.
+link, a million of links scored again within 8 s (beside a crawl: `bench/redis_rescoring.py`).
 
 Prints Redis's own time a page (INFO commandstats), the CPU a page of a worker on Redis and, in the same run, of one on
 SQLite; what an empty call costs, what is kept of a page that was fetched, what learning costs; the memory of
-the keys; and how long it takes to score everything again, alone and beside a worker. `bench/scale.py` reads it.
+the keys; and how long it takes to score everything again. `bench/scale.py` reads it.
 """
 
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import tempfile
 import time
 from collections.abc import Iterator
@@ -40,7 +39,6 @@ from focused.workers.trainer import PooledTrainer
 
 FETCHED = 1 / 3
 LESSONS = 2_000
-PACE_OVER = 5.0
 EMPTY = 1_000
 # As long as those of a crawl are.
 ITEM = {
@@ -59,7 +57,6 @@ class Seen:
     """A page as the crawl sees it: its links, their evidence and scores."""
 
     url: str
-    body: bytes
     urls: list[str]
     evidence: Evidence
     scores: np.ndarray
@@ -72,7 +69,7 @@ def read_web(name: str, prioritizer: Focused) -> dict[str, Seen]:
         if answer.status == 200 and answer.headers["Content-Type"].startswith("text/html"):
             page = page_from_html(answer.body, url)
             evidence = prioritizer.evidence(page, Verdict(random.random() ** 4), page.links)
-            seen[url] = Seen(url, answer.body, page.links.urls, evidence, prioritizer.score(evidence))
+            seen[url] = Seen(url, page.links.urls, evidence, prioritizer.score(evidence))
     return seen
 
 
@@ -89,11 +86,11 @@ def taught(prioritizer: Focused, pages: list[Seen]) -> Focused:
 
 
 class Worker:
-    """Works on a store as a crawl does, page after page of copies of the web; ``reads`` each page, or knows them."""
+    """Works on a store as a crawl does, page after page of copies of the web."""
 
-    def __init__(self, store: FrontierStore, pages: dict[str, Seen], first_copy: int, *, reads: bool = False) -> None:
-        self.store, self.pages, self.reads = store, pages, reads
-        self._copies = count(first_copy)
+    def __init__(self, store: FrontierStore, pages: dict[str, Seen]) -> None:
+        self.store, self.pages = store, pages
+        self._copies = count()
         self._seeds = [next(iter(pages))]
 
     def work(self, number: int) -> int:
@@ -117,9 +114,6 @@ class Worker:
 
     def _page(self, token: int, link: int, page: Seen, copy: str) -> None:
         store = self.store
-        if self.reads:
-            read = page_from_html(page.body, page.url)
-            store.prioritizer.score(store.prioritizer.evidence(read, Verdict(0.5), read.links))
         urls = [f"{url}?{copy}" for url in page.urls]
         known = store.reserve(urls)
         wanted = np.flatnonzero(known.wanted & (known.links != link))
@@ -137,15 +131,15 @@ class Worker:
         store.acknowledge(token, Outcome.PAGE)
 
 
-def open_store(server: RedisServer, prioritizer: Focused, name: str) -> RedisStore:
-    return RedisStore(server.client(60.0), "bench", name, prioritizer, most_late=5, patience=0.25)
+def open_store(server: RedisServer, prioritizer: Focused, worker: str, *, crawl: str = "bench") -> RedisStore:
+    return RedisStore(server.client(60.0), crawl, worker, prioritizer, most_late=5, patience=0.25)
 
 
 def cost_of_pages(server: RedisServer, folder: Path, prioritizer: Focused, pages: dict[str, Seen], number: int) -> None:
     """Some pages on either store, by turns."""
     redis = open_store(server, prioritizer, "pages")
     sqlite = SqliteStore(folder, prioritizer, most_late=5, patience=0.25)
-    workers = {"redis": Worker(redis, pages, 0), "sqlite": Worker(sqlite, pages, 0)}
+    workers = {"redis": Worker(redis, pages), "sqlite": Worker(sqlite, pages)}
     for worker in workers.values():
         worker.work(200)
     cpu = dict.fromkeys(workers, 0.0)
@@ -241,33 +235,6 @@ def rescore(store: RedisStore) -> float:
     return time.perf_counter() - began
 
 
-def _work_for(server: RedisServer, prioritizer: Focused, pages: dict[str, Seen], seconds: float, told: object) -> None:
-    """Read pages until some seconds are over, in a process of its own; tell how many it was."""
-    store = open_store(server, prioritizer, f"beside-{seconds}-{time.monotonic_ns()}")
-    worker = Worker(store, pages, 1_000_000, reads=True)
-    worker.work(50)
-    told.send(0)  # type: ignore[attr-defined]
-    done, until = 0, time.monotonic() + seconds
-    while time.monotonic() < until:
-        done += worker.work(5)
-    told.send(done)  # type: ignore[attr-defined]
-    store.close()
-
-
-def pace_beside(server: RedisServer, prioritizer: Focused, pages: dict[str, Seen], store: RedisStore | None) -> float:
-    """Pages a second of a worker, while everything is scored again and again by this process (or nothing is)."""
-    here, there = multiprocessing.Pipe()
-    arguments = (server, prioritizer, pages, PACE_OVER, there)
-    process = multiprocessing.get_context("fork").Process(target=_work_for, args=arguments)
-    process.start()
-    here.recv()
-    while store is not None and not here.poll():
-        rescore(store)
-    done: int = here.recv()
-    process.join()
-    return done / PACE_OVER
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--web", choices=WEBS, default="demo")
@@ -294,9 +261,6 @@ def main() -> None:
             after = client.info("cpu")["used_cpu_user"] + client.info("cpu")["used_cpu_sys"]
         print(f"hosts            {store.hosts:,}")
         print(f"scoring again    {again:.2f} s ({first:.2f} s the first time), {after - before:.2f} s of Redis's CPU")
-        alone = pace_beside(server, learned, pages, None)
-        beside = pace_beside(server, learned, pages, store)
-        print(f"pace             {alone:.0f} pages/s alone, {beside:.0f} while scoring again: x {beside / alone:.2f}")
         store.close()
 
 

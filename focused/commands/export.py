@@ -1,4 +1,4 @@
-"""``scrapy export JOBDIR``: the whole output again from a job's records, or what its prioritizer learned."""
+"""``scrapy export JOBDIR`` or ``redis://…``: the whole output again, or what the crawl's prioritizer learned."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ import argparse
 import os
 import sqlite3
 import sys
+from collections.abc import Callable, Iterable
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,16 +19,16 @@ from focused.files import write_whole
 
 
 class Command(ScrapyCommand):
-    """Write from a job, which may be under way; the job is only read."""
+    """Write from a job or from Redis, while the crawl is under way or after; it is only read."""
 
     requires_crawler_process = False
     default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
-        return "[options] JOBDIR"
+        return "[options] JOBDIR | redis://HOST:PORT/DB"
 
     def short_desc(self) -> str:
-        return "Write the items of a crawl again from its job, or what its prioritizer has learned"
+        return "Write the items of a crawl again from its job or Redis, or what its prioritizer has learned"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -36,6 +38,7 @@ class Command(ScrapyCommand):
         parser.add_argument(
             "--train", action="store_true", help="have an apprentice study all lessons of the job first"
         )
+        parser.add_argument("--crawl", metavar="NAME", help="which crawl, where there are several on a Redis server")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1 or not (opts.out or opts.apprentice):
@@ -44,55 +47,79 @@ class Command(ScrapyCommand):
             )
         if opts.train and not opts.apprentice:
             raise UsageError("--train needs --apprentice FILE: where to write what was learned")
-        from focused.frontier.records import read_records
+        is_in_redis = "://" in args[0]
+        if opts.train and is_in_redis:
+            raise UsageError("--train reads a JOBDIR: in Redis lessons are let go of when they are learned")
+        if opts.crawl is not None and not is_in_redis:
+            raise UsageError(f"--crawl {opts.crawl}: a JOBDIR holds one crawl only")
         from focused.frontier.store import JobRefused
         from focused.registry import UnknownName
         from focused.report.items import UnknownFormat
         from focused.teaching.apprentice import NothingLearned
 
         try:
-            with closing(read_records(args[0])) as connection:
-                if opts.out:
-                    self._items(connection, opts.out, opts.relevant)
-                if opts.apprentice:
-                    _apprentice(connection, opts.apprentice, train=opts.train)
+            if is_in_redis:
+                self._from_redis(args[0], opts)
+            else:
+                self._from_job(args[0], opts)
         except (JobRefused, NothingLearned, UnknownFormat, UnknownName, OSError, sqlite3.Error) as error:
             raise UsageError(str(error), print_help=False) from error
 
-    def _items(self, connection: sqlite3.Connection, name: str, least: float) -> None:
-        from focused.report.items import format_of, write_items
+    def _from_job(self, job: str, opts: argparse.Namespace) -> None:
+        from focused.frontier.records import read_items, read_records
+        from focused.teaching.apprentice import saved_apprentice, trained_apprentice
+
+        with closing(read_records(job)) as connection:
+            if opts.out:
+                self._write_items(read_items(connection), opts)
+            if opts.train:
+                state, lessons = trained_apprentice(connection)
+                _write_state(state, opts.apprentice, f"an apprentice that studied {lessons} lessons")
+            elif opts.apprentice:
+                _write_state(saved_apprentice(connection), opts.apprentice)
+
+    def _from_redis(self, url: str, opts: argparse.Namespace) -> None:
+        from focused.report.redis_crawls import RedisCrawls
+        from focused.teaching.apprentice import NothingLearned
 
         assert self.settings is not None
-        path, kind = format_of(name, self.settings)
+        crawls = RedisCrawls(url, self.settings)
+        crawl = crawls.one(opts.crawl)
+        if opts.out:
+            self._write_items(crawls.items(crawl), opts)
+        if opts.apprentice:
+            state = crawls.learned(crawl)
+            if not state:
+                raise NothingLearned(f"the crawl {crawl!r} has learned nothing so far")
+            _write_state(state, opts.apprentice)
+
+    def _write_items(self, items: Iterable[dict[str, Any]], opts: argparse.Namespace) -> None:
+        from focused.report.items import format_of, write_items
+
+        settings = self.settings
+        assert settings is not None
+        path, kind = format_of(opts.out, settings)
+        write = partial(write_items, items, kind=kind, settings=settings, least=opts.relevant)
         if path == "-":
-            _to_stdout(connection, kind, self.settings, least)
+            _to_stdout(write)
             return
         with write_whole(Path(path)) as file:
-            count = write_items(connection, file, kind, settings=self.settings, least=least)
+            count = write(file=file)
         print(f"{count} items: {path}")
 
 
-def _to_stdout(connection: sqlite3.Connection, kind: str, settings: Any, least: float) -> None:
-    from focused.report.items import write_items
-
+def _to_stdout(write: Callable[..., int]) -> None:
     # The exporters close what they are given.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out:
         try:
-            write_items(connection, out, kind, settings=settings, least=least)
+            write(file=out)
             out.flush()
         except BrokenPipeError:
             # The reader (head, say) has seen enough.
             os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
 
 
-def _apprentice(connection: sqlite3.Connection, path: Path, *, train: bool) -> None:
-    from focused.teaching.apprentice import saved_apprentice, trained_apprentice
-
-    if train:
-        state, lessons = trained_apprentice(connection)
-        words = f"an apprentice that studied {lessons} lessons"
-    else:
-        state, words = saved_apprentice(connection), "what was learned"
+def _write_state(state: bytes, path: Path, words: str = "what was learned") -> None:
     with write_whole(path) as file:
         file.write(state)
     print(f"{words}: {path}")

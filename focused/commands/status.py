@@ -78,21 +78,16 @@ class Command(ScrapyCommand):
             pass
 
     def _show_redis(self, url: str, crawl: str | None, every: float | None, *, as_json: bool) -> None:
-        from focused.frontier.store import JobRefused
         from focused.report.redis_crawls import RedisCrawls
         from focused.report.redis_status_text import redis_status_lines
 
         assert self.settings is not None
         crawls = RedisCrawls(url, self.settings)
-        names = crawls.names() if crawl is None else [crawl]
-        if not names:
-            raise JobRefused(f"there is no crawl at {crawls.place}")
-        if len(names) == 1:
-            show(Asked(lambda: crawls.read(names[0]), redis_status_lines), every, as_json=as_json)
-        elif every is None:
+        if crawl is None and every is None and len(names := crawls.names()) > 1:
             _list(crawls, names, as_json=as_json)
-        else:
-            raise JobRefused(f"there are {len(names)} crawls at {crawls.place}: name one with --crawl")
+            return
+        name = crawls.one(crawl)
+        show(Asked(lambda: crawls.read(name), redis_status_lines), every, as_json=as_json)
 
 
 def show(asked: Asked, every: float | None, *, as_json: bool) -> None:

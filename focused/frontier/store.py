@@ -196,7 +196,7 @@ class FrontierStore(ABC):
 
     @abstractmethod
     def add(self, new: NewLink) -> bool:
-        """Admit a link; False if it was admitted before."""
+        """Admit a link; False if it was admitted before. If that one still waits, it gets the better ``base``."""
 
     @abstractmethod
     def new_number(self) -> int:

@@ -9,9 +9,8 @@ acknowledged and the next link is leased. Only a worker's own leases are in its 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from math import isinf, isnan, nan
 from random import Random
 from time import monotonic
@@ -57,7 +56,7 @@ _UNKNOWN, _LOOK_AGAIN = 0.5, 1.0
 # Whoever found no host open looks again after so many seconds for each worker, at the earliest: of a hundred that wait
 # for the same hosts, all would ask whenever one opens (bench/scale.py).
 _APART = 0.002
-_LESSONS_AT_ONCE = _ITEMS_AT_ONCE = 500
+_LESSONS_AT_ONCE = 500
 
 
 @dataclass(slots=True)
@@ -523,16 +522,6 @@ class RedisStore(FrontierStore):
         # Nobody keeps the words of a crawl in Redis: what was learned is told by numbers.
         LEXICON.take_new()
         return outcome
-
-    def items(self) -> Iterator[dict[str, Any]]:
-        """The items of all pages, duplicates left out, in the order of fetching."""
-        self.beat()
-        key, client = f"{self._server.prefix}items", self._server.client
-        for first in range(1, self.last_page + 1, _ITEMS_AT_ONCE):
-            orders = list(range(first, first + _ITEMS_AT_ONCE))
-            for item in self._server.wait_for(partial(client.hmget, key, orders)):
-                if item is not None:
-                    yield json.loads(_to_text(item))
 
     # --- what was learned, and notes ---------------------------------------------------------------------------
 

@@ -157,7 +157,12 @@ class SqliteStore(FrontierStore):
         key = new.key or url_to_key(new.url)
         link = new.link or self._links.reserve([key])[0]
         self._table.grow(self._links.next)
-        if self._table.state[link] != _RESERVED or self._links.find([key]).get(key, link) != link:
+        known = self._links.find([key]).get(key, link)
+        if self._table.state[known] == _WAITING and new.base > self._ranking.bases.get(known, 0.0):
+            self._links.update(known, base=new.base)
+            self._ranking.bases[known] = new.base
+            self._ranking.wait(known)
+        if self._table.state[link] != _RESERVED or known != link:
             return False
         self._table.state[link] = _WAITING
         self._table.host[link] = self._links.add(link, key, new)

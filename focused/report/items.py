@@ -1,15 +1,13 @@
-"""The items of a job, written again by Scrapy's own exporters."""
+"""The items of a crawl, written again by Scrapy's own exporters."""
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import IO, Any
 
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
-from focused.frontier.records import read_items
 from focused.items import PageItem
 
 
@@ -32,21 +30,18 @@ def format_of(name: str, settings: BaseSettings) -> tuple[str, str]:
 
 
 def write_items(
-    connection: sqlite3.Connection, file: IO[bytes], kind: str, *, settings: BaseSettings, least: float = 0.0
+    items: Iterable[dict[str, Any]], file: IO[bytes], kind: str, *, settings: BaseSettings, least: float = 0.0
 ) -> int:
-    """Write all items of at least a relevance, in the order of fetching; how many there were."""
+    """Write those of at least a relevance; how many there were."""
     exporter = load_object(settings.getwithbase("FEED_EXPORTERS")[kind])(file, **_options(settings))
     exporter.start_exporting()
     count = 0
-    for values in _wanted(connection, least):
-        exporter.export_item(PageItem(values))
-        count += 1
+    for values in items:
+        if values["relevance"] >= least:
+            exporter.export_item(PageItem(values))
+            count += 1
     exporter.finish_exporting()
     return count
-
-
-def _wanted(connection: sqlite3.Connection, least: float) -> Iterator[dict[str, Any]]:
-    return (values for values in read_items(connection) if values["relevance"] >= least)
 
 
 def _options(settings: BaseSettings) -> dict[str, Any]:

@@ -1,22 +1,26 @@
-"""The crawls on a Redis server, for those who only look: where it is, which there are, how each stands."""
+"""The crawls on a Redis server, for those who only look: which there are, how each stands, and what it has found."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from urllib.parse import urlsplit
 
 from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
-from focused.frontier.redis_server import crawls_on
+from focused.frontier.redis_server import crawls_on, prefix_of
+from focused.frontier.resume import MODEL
 from focused.frontier.store import JobRefused
 from focused.report.redis_status import RedisStatus, StartList, read_redis_status
 from focused.workers.connection import connect, server_name, start_urls_key
 
 # By its spider's name the seeds are asked for that others push.
 _SPIDER = "focused"
+_AT_ONCE = 1_000
 
 
 class RedisCrawls:
@@ -38,15 +42,44 @@ class RedisCrawls:
         with self._told_clearly():
             return sorted(set(crawls_on(self._client)))
 
+    def one(self, name: str | None) -> str:
+        """The crawl of this name; without a name, the only one that there is."""
+        names = self.names()
+        if name is None and len(names) > 1:
+            raise JobRefused(f"there are {len(names)} crawls at {self.place}: name one with --crawl")
+        if not names or (name is not None and name not in names):
+            raise self._none(name)
+        return name or names[0]
+
     def read(self, crawl: str) -> RedisStatus:
         """How a crawl stands now."""
         with self._told_clearly():
             start_urls = self._start_urls(crawl)
             status = read_redis_status(self._client, crawl, server=self.place, start_urls=start_urls)
         if status is None:
-            names = ", ".join(map(repr, self.names())) or "none"
-            raise JobRefused(f"there is no crawl {crawl!r} at {self.place}; there is: {names}")
+            raise self._none(crawl)
         return status
+
+    def items(self, crawl: str) -> Iterator[dict[str, Any]]:
+        """The items of all its workers, in the order of fetching."""
+        prefix = prefix_of(crawl)
+        with self._told_clearly():
+            last = int(self._client.hget(f"{prefix}meta", "order") or 0)
+            for first in range(1, last + 1, _AT_ONCE):
+                orders = [str(order) for order in range(first, first + _AT_ONCE)]
+                yield from (json.loads(item) for item in self._client.hmget(f"{prefix}items", orders) if item)
+
+    def learned(self, crawl: str) -> bytes:
+        """The model that its workers share; b'' if there is none."""
+        with self._told_clearly():
+            data = self._client.hget(f"{prefix_of(crawl)}model:{MODEL}", "data")
+        return data if isinstance(data, bytes) else b""
+
+    def _none(self, crawl: str | None) -> JobRefused:
+        if crawl is None:
+            return JobRefused(f"there is no crawl at {self.place}")
+        names = ", ".join(map(repr, self.names())) or "none"
+        return JobRefused(f"there is no crawl {crawl!r} at {self.place}; there is: {names}")
 
     def _start_urls(self, crawl: str) -> StartList:
         key = start_urls_key(_SPIDER, crawl, self._settings)

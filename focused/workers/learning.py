@@ -7,6 +7,7 @@ re-scores the frontier for all. What takes long is done in a thread, over a conn
 from __future__ import annotations
 
 import logging
+from functools import partial
 from time import monotonic
 from typing import Any
 
@@ -23,6 +24,7 @@ from focused.frontier.store import StoreBroken
 from focused.frontier.store_redis import RedisStore
 from focused.parts import Parts
 from focused.prioritizers.base import Prioritizer
+from focused.workers.rescorer import Rescorer
 from focused.workers.trainer import PooledTrainer, RoleLost, Trained, restored
 
 logger = logging.getLogger(__name__)
@@ -44,6 +46,7 @@ class Learning:
         self._client, self._pool = client, store.pool_over(client)
         self._role = max(min(read(settings, "FOCUSED_LEASE_SECONDS") / 2, _LONGEST_ROLE), _SHORTEST_ROLE)
         self._most_waiting: int = read(settings, "FOCUSED_MOST_WAITING")
+        self._rescorer = Rescorer(settings, store.server, self._pool, most_waiting=self._most_waiting)
         self._trainer: PooledTrainer | None = None
         # What was published while this worker joined is told with its first sign of life.
         self._version = 0
@@ -85,6 +88,8 @@ class Learning:
 
     def _tell(self, error: Exception) -> None:
         """Why a step came to nothing; the crawl goes on with what it knew."""
+        if self._is_closed:
+            return
         if isinstance(error, RoleLost):
             logger.info("Another worker is the trainer by now")
             self._trains = False
@@ -99,6 +104,7 @@ class Learning:
     def close(self) -> None:
         """Let go of the connection; what is at work in the thread ends by itself."""
         self._is_closed = True
+        self._rescorer.close()
         self._client.close()
 
     async def _follow(self) -> None:
@@ -145,7 +151,7 @@ class Learning:
 
     async def _rescore(self) -> None:
         began, rows = monotonic(), self.store.rows
-        await _in_thread(self._pool.rescoring(self.store.prioritizer).run)
+        await _in_thread(partial(self._rescorer.run, self.store.prioritizer, rows))
         self._is_stale = False
         self._rests_until = monotonic() + _REST * (monotonic() - began)
         self.crawler.stats.inc_value("focused/rescore/count")

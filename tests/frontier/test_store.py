@@ -65,6 +65,18 @@ def test_more_evidence_for_a_waiting_link_is_combined(make, combine, best):
     assert lease(frontier.again()).url == best
 
 
+def test_a_link_that_waits_and_is_a_seed_by_now_goes_before_others(make):
+    frontier = make()
+    frontier.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.3)])
+    assert not frontier.store.add(NewLink("http://h/b", "h", base=SEED_RANK))
+    assert not frontier.store.add(NewLink("http://h/b", "h"))
+    assert not frontier.store.add(NewLink("http://seed/", "seed", base=SEED_RANK)), "it was fetched"
+    store = frontier.again()
+    assert store.waiting == 2
+    store.rescore()()()
+    assert addresses(store) == ["http://h/b", "http://h/a"]
+
+
 def test_rescoring_puts_everything_in_order_anew(make):
     frontier = make()
     frontier.page("http://seed/", 0.5, [("http://h/a", 0.3), ("http://h/b", 0.6)])

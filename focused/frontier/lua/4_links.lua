@@ -71,6 +71,15 @@ local function see(n, source, found, seen, stamp)
   end
 end
 
+-- A seed, or a link for which a user's component has a better place than the one where it waits.
+local function raise(n, base)
+  local record = read(n)
+  if not record or base <= record.base then return end
+  record.base = base
+  write(n, record)
+  if record.state == WAITING then wait(n, record.host, record.score + base) end
+end
+
 -- Admit a link, with what was seen of it; false if it was admitted before.
 function OPS.add(op)
   local link = op[2]
@@ -78,6 +87,7 @@ function OPS.add(op)
   local n = value and unbin(value) or call('HINCRBY', META, 'links', 1)
   if value and string.byte(value, 5) ~= RESERVED then
     if #link.found > 0 then see(n, link.source, link.found, string.byte(value, 6) + #link.found, link.stamp) end
+    if link.base > 0 then raise(n, link.base) end
     return false
   end
   return admit(n, link)
