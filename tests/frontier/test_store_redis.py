@@ -213,18 +213,6 @@ def test_a_retry_waits_for_its_host_like_any_other_request(workers):
     assert one.lease(0, always).token == first.token
 
 
-def test_the_items_of_all_workers_are_read_in_order_without_duplicates(workers):
-    one, other = workers()
-    fill(one, 4)
-    page(one, lease(one), digest=1)
-    page(other, lease(other), digest=2)
-    page(one, lease(one), digest=1)
-    other.commit()
-    page(one, lease(one), digest=4)
-    one.commit()
-    assert [item["url"] for item in other.items()] == ["http://h0/3", "http://h0/2", "http://h0/0"]
-
-
 def test_a_server_that_forgot_the_script_gets_it_again(redis, workers):
     (store,) = workers(1)
     fill(store, 2)
