@@ -12,7 +12,6 @@ from statistics import median
 from typing import Any
 
 import pytest
-
 from scrapy.settings import Settings
 
 from focused.demo.bulk import bulk_web
