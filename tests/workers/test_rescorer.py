@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -68,9 +69,13 @@ def open_rescorer(frontier, redis):
 
 def processes() -> list[int]:
     """Those of this process that score again, by their ids."""
-    listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True)
-    every = (line.split(maxsplit=2) for line in listed.stdout.splitlines())
-    return [int(pid) for pid, parent, command in every if int(parent) == os.getpid() and rescorer.__name__ in command]
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            parent = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if parent == os.getpid() and rescorer.__name__ in (folder / "cmdline").read_text():
+                found.append(int(folder.name))
+    return found
 
 
 @pytest.mark.parametrize(("rows", "number"), [(2, 0), (MANY, 1)])
