@@ -52,6 +52,8 @@ class Critic(ABC):
     """Must it be taught from examples (and is kept in the models folder), or is it ready when constructed?"""
     targets: Targets | None = None
     """What is sought, for prioritizers that compare with it; filled in by who teaches it."""
+    trained: str = ""
+    """Tells one training from another; filled in by who loads it from the models folder."""
 
     @abstractmethod
     def fit(self, pages: Sequence[Page], classes: Sequence[str], focus: Sequence[str]) -> Self:

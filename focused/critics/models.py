@@ -100,6 +100,7 @@ def load_critic(models: Path, folder: str, *, topic: str, fingerprint: str) -> t
     critic = joblib.load(io.BytesIO(data))
     if not isinstance(critic, Critic):
         raise _refused(path, f"holds {type(critic).__name__!r}, not a critic", topic)
+    critic.trained = card.sha256[:12]
     return critic, card
 
 

@@ -12,6 +12,7 @@ from socket import gethostname
 from redis import Redis
 from scrapy.settings import BaseSettings
 
+from focused.critics.base import Critic
 from focused.defaults import read
 from focused.frontier.redis_server import forget, is_at_work, whose
 from focused.frontier.resume import MODEL, begin_with, identity_of, restore
@@ -68,7 +69,7 @@ def join(parts: Parts, settings: BaseSettings, is_ending: Callable[[], bool]) ->
         crawl,
         f"{gethostname()}-{os.getpid()}-{token_hex(3)}",
         parts.prioritizer,
-        identity=identity_of(parts.topic, parts.prioritizer, parts.critic),
+        identity={**identity_of(parts.topic, parts.prioritizer, parts.critic), **_training(parts.critic)},
         most_pieces=read(settings, "FOCUSED_EVIDENCE_PIECES"),
         most_deaths=read(settings, "FOCUSED_DEATHS"),
         most_late=parts.prioritizer.late_lessons if most_late < 0 else most_late,
@@ -94,6 +95,11 @@ def join(parts: Parts, settings: BaseSettings, is_ending: Callable[[], bool]) ->
         server_name(settings),
     )
     return store
+
+
+def _training(critic: Critic) -> dict[str, str]:
+    """All workers must judge alike: by the same file, if the critic was taught."""
+    return {"a critic of the training": critic.trained} if critic.trained else {}
 
 
 def _begin_anew(client: Redis, crawl: str) -> None:

@@ -35,6 +35,7 @@ def test_what_was_saved_comes_back(models: Path) -> None:
     critic, card = load_critic(models, "birds", topic="birds.toml", fingerprint="f1")
     assert isinstance(critic, NaiveBayesCritic)
     assert (card.topic, card.critic, len(card.sha256)) == ("Birds", "naive-bayes", 64)
+    assert critic.trained == card.sha256[:12]
     assert set(card.versions) == {"python", "numpy", "scikit-learn"}
 
 

@@ -19,9 +19,11 @@ from focused.frontier.store_redis import RedisStore
 from focused.pages.page import page_from_html
 from focused.parts import CRITIC_STATE, Parts
 from focused.prioritizers.best_first import BestFirst
+from focused.topics.topic import Topic
 from focused.workers.connection import connect, crawl_name, server_name, start_urls_key
 from focused.workers.departures import Departures
 from focused.workers.ending import Ending
+from focused.workers.opening import join
 
 
 class Engine:
@@ -202,3 +204,20 @@ def test_a_cluster_can_be_named(redis_cluster):
         assert not is_at_work(client, "test")
         forget(client, "test")
         assert not client.exists("{focused:test}:meta")
+
+
+def test_a_worker_whose_critic_was_trained_apart_is_refused(redis):
+    settings = Settings({"REDIS_URL": redis.url}, priority="project")
+    topic = Topic(name="birds")
+
+    def join_with(trained):
+        critic = KeywordsCritic(keywords=["bird"])
+        critic.trained = trained
+        parts = Parts(topic, critic, BestFirst(), trainer=None, scope=None, limits=None)
+        return join(parts, settings, lambda: False)
+
+    one, same = join_with("1a2b"), join_with("1a2b")
+    with pytest.raises(JobRefused, match="made with a critic of the training '1a2b', this one has '3c4d'"):
+        join_with("3c4d")
+    for store in (one, same):
+        store.close()
