@@ -23,6 +23,7 @@ class Command(ScrapyCrawl):
     """Scrapy's own command for other spiders; for ours, checks before and an exit code after."""
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        from focused.frontier.store import StoreAway
         from focused.spiders.focused import FocusedSpider
         from focused.teaching.first import TeachingCrawler, topic_to_teach
 
@@ -34,7 +35,8 @@ class Command(ScrapyCrawl):
         try:
             topic = topic_to_teach(opts.spargs, self.settings)
         except ValueError as error:
-            self._end(_BAD_USE, str(error))
+            # A supervisor may try again when what is wrong is not what it was told to do.
+            self._end(_FAILED if isinstance(error, StoreAway) else _BAD_USE, str(error))
             return
         process = self.crawler_process
         if topic:

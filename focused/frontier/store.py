@@ -56,6 +56,10 @@ class JobRefused(ValueError):
     """A job folder that this crawl must not use; the message says why and what to do."""
 
 
+class StoreAway(JobRefused):
+    """Where the frontier is nobody answers now; later somebody may."""
+
+
 @dataclass(slots=True)
 class NewLink:
     """A link that is admitted to the frontier; ``link`` is its reserved number (0 = not reserved yet).

@@ -639,7 +639,8 @@ def of_another(crawl: str, what: str, kept: str, mine: str) -> JobRefused:
     """Why a worker cannot join a crawl."""
     return JobRefused(
         f"the crawl {crawl!r} in Redis was made with {what} {kept!r}, this one has {mine!r}: name it otherwise "
-        f"(FOCUSED_CRAWL), start it as it was, or begin anew (SCHEDULER_FLUSH_ON_START=True)"
+        f"(FOCUSED_CRAWL), start it as it was, or, when nobody is at work on it, begin anew "
+        f"(SCHEDULER_FLUSH_ON_START=True)"
     )
 
 

@@ -15,8 +15,8 @@ _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 def redis_status_lines(status: RedisStatus) -> Iterator[str]:
     """Some lines of words, workers and hosts at the end."""
-    yield f"{short(status.topic or status.crawl, WIDE)}: {_state(status)}"
-    yield f"  crawl        {short(status.crawl, WIDE)}, at {short(status.server, WIDE)}"
+    yield f"{short(status.crawl, WIDE)}: {_state(status)}"
+    yield f"  crawl        {short(status.topic or status.crawl, WIDE)}, at {short(status.server, WIDE)}"
     yield from figure_lines(status, _learned(status))
     yield f"  start list   {short(status.start_urls.key, WIDE)}: {_entries(status.start_urls.waiting)}"
     yield f"  memory       {_memory(status.memory, status.waiting)}"

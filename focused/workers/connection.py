@@ -10,13 +10,13 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from redis import Redis
-from redis.exceptions import RedisError
+from redis.exceptions import AuthenticationError, BusyLoadingError, RedisError, ResponseError
 from scrapy.settings import BaseSettings
 from scrapy_redis.connection import get_redis_from_settings
 from scrapy_redis.defaults import START_URLS_KEY
 
 from focused.defaults import read
-from focused.frontier.store import JobRefused
+from focused.frontier.store import JobRefused, StoreAway
 from focused.topics.identity import slug
 from focused.topics.topic import Topic
 
@@ -47,21 +47,33 @@ def start_urls_key(spider: str, crawl: str, settings: BaseSettings) -> str:
 
 
 def connect(settings: BaseSettings) -> Redis:
-    """A client of the server that the settings name; JobRefused if they are wrong, or nobody answers there."""
+    """A client of the server that the settings name; JobRefused if they are wrong, StoreAway if nobody answers."""
     where = server_name(settings)
     try:
         client: Redis = get_redis_from_settings(_for_us(settings))
         client.ping()
     except (RedisError, OSError) as error:
-        raise JobRefused(
-            f"Redis does not answer at {where} ({error}): start it, or say where it is with REDIS_URL"
-        ) from error
+        raise _unreached(where, error) from error
     except (ValueError, TypeError, ImportError, AttributeError) as error:
         raise JobRefused(
             f"Redis cannot be reached as the settings say ({where}: {error}): give "
             f"REDIS_URL=redis://HOST:PORT/DB, and REDIS_PARAMS as redis-py has them"
         ) from error
     return client
+
+
+def _unreached(where: str, error: Exception) -> JobRefused:
+    words = str(error)
+    if isinstance(error, AuthenticationError) or "NOAUTH" in words or words.startswith("HELLO must be called"):
+        return JobRefused(
+            f"Redis at {where} wants another name or password ({words}): give "
+            f'REDIS_URL=redis://:PASSWORD@HOST:PORT/DB, or REDIS_PARAMS={{"password": "…"}} in the settings'
+        )
+    if isinstance(error, BusyLoadingError):
+        return StoreAway(f"Redis at {where} has just started and is loading its data: try again in a while")
+    if isinstance(error, ResponseError):
+        return JobRefused(f"Redis at {where} refuses: {words}")
+    return StoreAway(f"Redis does not answer at {where} ({words}): start it, or say where it is with REDIS_URL")
 
 
 def server_name(settings: BaseSettings) -> str:

@@ -67,6 +67,7 @@ class Membership:
         self._most_waiting: int = read(settings, "FOCUSED_MOST_WAITING")
         self._idle_before_close: float = settings.getfloat("SCHEDULER_IDLE_BEFORE_CLOSE")
         self._busy_at = monotonic()
+        self._taken_back = store.taken_back
         self._listens = self._has_warned = False
         self._guarded(self._learning.renew)()
         self._loop = create_looping_call(self._guarded(self._live))
@@ -109,6 +110,7 @@ class Membership:
     def _live(self) -> None:
         self.store.beat()
         self._scheduler.let_go_of_lost()
+        self._tell_of_the_dead()
         self._warn_of_crowd()
         self._take_in_critic()
         self._learning.renew()
@@ -133,6 +135,12 @@ class Membership:
             state = self.store.noted(CRITIC_STATE)
             if state is not None:
                 self.parts.critic.restore(json.loads(state))
+
+    def _tell_of_the_dead(self) -> None:
+        before, self._taken_back = self._taken_back, self.store.taken_back
+        if self._taken_back > before:
+            links = self._taken_back - before
+            logger.warning("%d links wait again: nothing was heard of the worker that had them", links)
 
     def _warn_of_crowd(self) -> None:
         if self._has_warned or not 0 < _NEARLY * self._most_waiting <= self.store.waiting:

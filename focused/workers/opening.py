@@ -49,7 +49,7 @@ def check_crawl(topic: Topic, settings: BaseSettings, identity: Mapping[str, str
     crawl = crawl_name(topic, settings)
     start_urls_key("focused", crawl, settings)
     with connect(settings) as client:
-        if settings.getbool("SCHEDULER_FLUSH_ON_START"):
+        if settings.getbool("SCHEDULER_FLUSH_ON_START") and not is_at_work(client, crawl):
             return
         for what, mine in identity.items():
             kept = whose(client, crawl, what)

@@ -22,6 +22,8 @@ from focused.frontier.redis_server import Server
 logger = logging.getLogger(__name__)
 
 _AT_ONCE = 100
+# A list of nothing but nonsense shall not fill the log.
+_MOST_TOLD = 100
 
 
 class PushedSeeds:
@@ -47,6 +49,8 @@ class PushedSeeds:
             taken += len(found)
             if len(found) < _AT_ONCE:
                 break
+        if taken:
+            logger.info("%d entries of %r were taken in", taken, self.key)
         return taken
 
     def _read(self) -> list[bytes]:
@@ -87,7 +91,7 @@ class PushedSeeds:
         try:
             request = self._to_request(data)
         except (ValueError, TypeError) as error:
-            if not stats.get_value("focused/seed/refused"):
+            if stats.get_value("focused/seed/refused", 0) < _MOST_TOLD:
                 logger.warning("What was pushed to %r is no seed (%s): %r", self.key, error, data[:200])
             stats.inc_value("focused/seed/refused")
             return

@@ -174,7 +174,7 @@ def test_all_workers_are_killed_and_the_crawl_is_gone_on_with(crawl, web: Genera
 
 def test_a_frozen_worker_loses_its_links_to_others_and_harms_nothing_when_it_thaws(crawl, web: GeneratedWeb):
     workers, site = crawl(slow(web), FOCUSED_LEASE_SECONDS=SHORT)
-    frozen, _ = together(workers, site)
+    frozen, other = together(workers, site)
     workers.until(lambda: workers.count("pages") > 60)
     frozen.signal(signal.SIGSTOP)
     workers.until(lambda: workers.count("taken_back") > 0)
@@ -188,6 +188,7 @@ def test_a_frozen_worker_loses_its_links_to_others_and_harms_nothing_when_it_tha
     items = RedisCrawls(workers.redis.url, Settings()).items(CRAWL)
     assert Counter(item["url"] for item in items) == Counter(web.pages.keys())
     assert frozen.stats["focused/lease/lost"] > 0
+    assert "links wait again: nothing was heard of the worker that had them" in other.log
 
 
 # --- what may happen to Redis ----------------------------------------------------------------------------------------
@@ -346,7 +347,6 @@ def test_a_worker_of_another_topic_or_prioritizer_is_refused(crawl, web: Generat
         ("FOCUSED_REDIS_PATIENCE", -1, "-1.0: give seconds"),
         ("FOCUSED_MOST_WAITING", -1, "-1: give a number of links"),
         ("FOCUSED_MOST_WAITING", "many", "'many' does not fit"),
-        ("REDIS_URL", "redis://:secret@127.0.0.1:1/0", "redis://127.0.0.1:1/0"),
         ("REDIS_URL", "http://127.0.0.1", "REDIS_URL=redis://HOST:PORT/DB"),
         ("REDIS_START_URLS_KEY", "%(topic)s:urls", "%(crawl)s"),
     ],
@@ -359,6 +359,34 @@ def test_a_setting_that_makes_no_sense_is_told_before_anything_is_fetched(crawl,
     assert setting in worker.log.splitlines()[-1]
     assert "secret" not in worker.log
     assert not site.visits
+
+
+def test_a_redis_that_is_not_there_may_be_later_and_one_with_a_password_wants_it(
+    crawl, web: GeneratedWeb, tmp_path: Path
+):
+    workers, site = crawl(web.pages)
+    (alone,) = workers.start(REDIS_URL="redis://:secret@127.0.0.1:1/0")
+    assert alone.wait() == 1, "a supervisor tries again"
+    assert "Redis does not answer at redis://127.0.0.1:1/0" in alone.log.splitlines()[-1]
+    assert "secret" not in alone.log
+    (tmp_path / "locked").mkdir()
+    with RedisServer(tmp_path / "locked") as locked, locked.client() as client:
+        client.config_set("requirepass", "sesame")
+        for url in (locked.url, locked.url.replace("//", "//:guess@")):
+            (refused,) = workers.start(REDIS_URL=url)
+            assert refused.wait() == 2
+            assert "wants another name or password" in refused.log.splitlines()[-1]
+    assert not site.visits
+
+
+def test_a_crawl_of_others_is_not_begun_anew_while_they_are_at_work(crawl, web: GeneratedWeb):
+    workers, _ = crawl(slow(web))
+    workers.start()
+    workers.until(lambda: workers.count("pages") > 0)
+    (refused,) = workers.start(topic="soup and carrots", SCHEDULER_FLUSH_ON_START=True)
+    assert refused.wait() == 2
+    assert "when nobody is at work on it" in refused.log.splitlines()[-1]
+    assert "Traceback" not in refused.log
 
 
 # --- pace ------------------------------------------------------------------------------------------------------------

@@ -464,7 +464,7 @@ def test_a_password_is_taken_from_the_address_or_the_settings_and_never_shown(tm
         store.beat()
         with server.client() as client:
             client.config_set("requirepass", "secret")
-        assert f"Redis does not answer at {server.url}" in scrapy("status", server.url).stderr
+        assert f"Redis at {server.url} wants another name or password" in scrapy("status", server.url).stderr
         for arguments in (
             [server.url.replace("//", "//:secret@"), "--json"],
             [f"{server.url}?password=secret", "--json"],

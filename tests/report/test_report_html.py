@@ -150,6 +150,8 @@ def test_the_end_of_a_start_is_noted_with_its_requests(records: sqlite3.Connecti
 def test_no_job_no_report(tmp_path: Path) -> None:
     with pytest.raises(JobRefused, match="there is no job in"):
         write_report(tmp_path, tmp_path / "report.html")
+    with pytest.raises(JobRefused, match="of a crawl in Redis tell"):
+        write_report(Path("redis://127.0.0.1/0"), tmp_path / "report.html")
     assert not (tmp_path / "report.html").exists()
 
 

@@ -8,13 +8,16 @@ from time import monotonic, sleep
 from types import SimpleNamespace
 
 import pytest
+from redis.exceptions import AuthenticationError, BusyLoadingError, ResponseError
+from redis.exceptions import ConnectionError as NoConnection
+from redis.exceptions import TimeoutError as NoAnswer
 from scrapy import Request
 from scrapy.settings import Settings
 
 from focused.critics.keywords import KeywordsCritic
 from focused.frontier.engine import Pace
 from focused.frontier.redis_server import forget, is_at_work, operation, whose
-from focused.frontier.store import JobRefused
+from focused.frontier.store import JobRefused, StoreAway
 from focused.frontier.store_redis import RedisStore
 from focused.pages.page import page_from_html
 from focused.parts import CRITIC_STATE, Parts
@@ -221,3 +224,24 @@ def test_a_worker_whose_critic_was_trained_apart_is_refused(redis):
         join_with("3c4d")
     for store in (one, same):
         store.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "words"),
+    [
+        (BusyLoadingError("LOADING"), StoreAway, "is loading its data: try again"),
+        (NoConnection("refused"), StoreAway, "does not answer at redis://h:1/0"),
+        (NoAnswer("slow"), StoreAway, "does not answer"),
+        (AuthenticationError("WRONGPASS"), JobRefused, "wants another name or password"),
+        (ResponseError("DB index is out of range"), JobRefused, "refuses: DB index is out of range"),
+    ],
+)
+def test_who_does_not_answer_may_later_and_who_refuses_will_again(monkeypatch, error, kind, words):
+    def fails(settings):
+        raise error
+
+    monkeypatch.setattr("focused.workers.connection.get_redis_from_settings", fails)
+    with pytest.raises(JobRefused, match=words) as told:
+        connect(Settings({"REDIS_URL": "redis://:secret@h:1/0"}))
+    assert type(told.value) is kind
+    assert "secret" not in str(told.value)
