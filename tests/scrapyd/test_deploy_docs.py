@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from configparser import ConfigParser
 from pathlib import Path
@@ -23,9 +24,9 @@ HERE = "http://localhost:6800"
 
 
 def commands() -> Iterator[list[str]]:
-    """The commands of the first section, word by word."""
+    """The commands of the first section, word by word, with what the shell puts in."""
     for block in re.findall(r"```sh\n(.*?)```", DEPLOY_PAGE, flags=re.S):
-        for line in block.replace("\\\n", " ").splitlines():
+        for line in block.replace("\\\n", " ").replace("$(date +%s)", str(int(time.time()))).splitlines():
             yield shlex.split(line)
 
 
