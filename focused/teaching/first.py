@@ -83,10 +83,9 @@ def _check_start(topic: Topic, critic: Critic, settings: Settings, arguments: Ar
     saved = arguments.apprentice or read(settings, "FOCUSED_APPRENTICE")
     if saved:
         begin_with(prioritizer, saved)
-    identity = identity_of(topic, prioritizer, critic)
     if is_in_redis(settings):
         # Crawls in a folder are spared this import.
         from focused.workers.opening import check_crawl  # noqa: PLC0415
 
-        check_crawl(topic, settings, identity)
-    return identity
+        check_crawl(topic, settings, prioritizer, critic)
+    return identity_of(topic, prioritizer, critic)

@@ -79,7 +79,11 @@ class RedisServer:
         self._running.send_signal(signal.SIGCONT)
 
     def __enter__(self) -> Self:
-        self.start()
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__()
+            raise
         return self
 
     def __exit__(self, *_: object) -> None:

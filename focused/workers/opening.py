@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from secrets import token_hex
 from socket import gethostname
 
@@ -20,6 +20,7 @@ from focused.frontier.starts import note_start
 from focused.frontier.store import JobRefused
 from focused.frontier.store_redis import RedisStore, of_another
 from focused.parts import CRITIC_STATE, Parts
+from focused.prioritizers.base import Prioritizer
 from focused.topics.topic import Topic
 from focused.workers.connection import connect, crawl_name, server_name, start_urls_key
 
@@ -43,7 +44,7 @@ def check_settings(settings: BaseSettings) -> None:
         raise JobRefused(f"FOCUSED_MOST_WAITING={most!r}: give a number of links, 0 = any")
 
 
-def check_crawl(topic: Topic, settings: BaseSettings, identity: Mapping[str, str]) -> None:
+def check_crawl(topic: Topic, settings: BaseSettings, prioritizer: Prioritizer, critic: Critic) -> None:
     """JobRefused if a crawl cannot be joined; nothing is changed."""
     check_settings(settings)
     crawl = crawl_name(topic, settings)
@@ -51,7 +52,7 @@ def check_crawl(topic: Topic, settings: BaseSettings, identity: Mapping[str, str
     with connect(settings) as client:
         if settings.getbool("SCHEDULER_FLUSH_ON_START") and not is_at_work(client, crawl):
             return
-        for what, mine in identity.items():
+        for what, mine in _shared_identity(topic, prioritizer, critic).items():
             kept = whose(client, crawl, what)
             if kept not in {None, mine}:
                 raise of_another(crawl, what, str(kept), mine)
@@ -69,7 +70,7 @@ def join(parts: Parts, settings: BaseSettings, is_ending: Callable[[], bool]) ->
         crawl,
         f"{gethostname()}-{os.getpid()}-{token_hex(3)}",
         parts.prioritizer,
-        identity={**identity_of(parts.topic, parts.prioritizer, parts.critic), **_training(parts.critic)},
+        identity=_shared_identity(parts.topic, parts.prioritizer, parts.critic),
         most_pieces=read(settings, "FOCUSED_EVIDENCE_PIECES"),
         most_deaths=read(settings, "FOCUSED_DEATHS"),
         most_late=parts.prioritizer.late_lessons if most_late < 0 else most_late,
@@ -97,9 +98,10 @@ def join(parts: Parts, settings: BaseSettings, is_ending: Callable[[], bool]) ->
     return store
 
 
-def _training(critic: Critic) -> dict[str, str]:
-    """All workers must judge alike: by the same file, if the critic was taught."""
-    return {"a critic of the training": critic.trained} if critic.trained else {}
+def _shared_identity(topic: Topic, prioritizer: Prioritizer, critic: Critic) -> dict[str, str]:
+    """What must be the same for all workers. They must judge alike: by the same file, if the critic was taught."""
+    training = {"a critic of the training": critic.trained} if critic.trained else {}
+    return {**identity_of(topic, prioritizer, critic), **training}
 
 
 def _begin_anew(client: Redis, crawl: str) -> None:

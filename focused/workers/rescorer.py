@@ -1,8 +1,8 @@
 """Everything that waits is scored again: if it is much, in a process of its own, beside that of the crawl.
 
-In a thread it would take a third of the crawl's pace: both hold Python's lock by turns. The process is started when it
-is first needed. It reads snapshots of the prioritizer from its standard input, answers on its standard output when the
-work is done, and ends when its input does, however the worker died.
+A thread would hold up the crawl: both hold Python's lock by turns. The process is started when it is first needed. It
+reads snapshots of the prioritizer from its standard input, answers on its standard output when the work is done, and
+ends when its input does, however the worker died.
 """
 
 from __future__ import annotations

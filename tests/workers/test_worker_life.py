@@ -26,7 +26,7 @@ from focused.topics.topic import Topic
 from focused.workers.connection import connect, crawl_name, server_name, start_urls_key
 from focused.workers.departures import Departures
 from focused.workers.ending import Ending
-from focused.workers.opening import join
+from focused.workers.opening import check_crawl, join
 
 
 class Engine:
@@ -220,8 +220,15 @@ def test_a_worker_whose_critic_was_trained_apart_is_refused(redis):
         return join(parts, settings, lambda: False)
 
     one, same = join_with("1a2b"), join_with("1a2b")
-    with pytest.raises(JobRefused, match="made with a critic of the training '1a2b', this one has '3c4d'"):
+    apart = "made with a critic of the training '1a2b', this one has '3c4d'"
+    with pytest.raises(JobRefused, match=apart):
         join_with("3c4d")
+    critic = KeywordsCritic(keywords=["bird"])
+    critic.trained = "3c4d"
+    with pytest.raises(JobRefused, match=apart):
+        check_crawl(topic, settings, BestFirst(), critic)
+    critic.trained = "1a2b"
+    check_crawl(topic, settings, BestFirst(), critic)
     for store in (one, same):
         store.close()
 
