@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import socket
 import struct
 from collections.abc import Iterable, Iterator, Mapping
@@ -43,8 +44,8 @@ class SiteServer:
         self._last: dict[str, float] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._loop = asyncio.new_event_loop()
-        self._open = asyncio.Event()
-        self._open.set()
+        self._answered = math.inf
+        self._more = asyncio.Event()
         self._thread = Thread(target=self._loop.run_forever, name="site-server", daemon=True)
 
     def __enter__(self) -> Self:
@@ -86,14 +87,18 @@ class SiteServer:
         with self._changed:
             return self._changed.wait_for(lambda: len(self.visits) >= visits, timeout)
 
-    @contextlib.contextmanager
-    def held(self) -> Iterator[None]:
-        """Until this ends, requests are remembered, and answered only afterwards."""
-        self._loop.call_soon_threadsafe(self._open.clear)
-        try:
-            yield
-        finally:
-            self._loop.call_soon_threadsafe(self._open.set)
+    def answer(self, requests: float = math.inf) -> None:
+        """Answer so many requests in all; later ones are remembered, and wait until they may be answered."""
+        self._loop.call_soon_threadsafe(self._answer, requests)
+
+    def _answer(self, requests: float) -> None:
+        self._answered = requests
+        more, self._more = self._more, asyncio.Event()
+        more.set()
+
+    async def _turn(self, number: int) -> None:
+        while number > self._answered:
+            await self._more.wait()
 
     async def _stop(self) -> None:
         self._server.close()
@@ -120,8 +125,8 @@ class SiteServer:
         """One request and its answer; True if the connection may be used again."""
         method, target, headers = _parse(await reader.readuntil(b"\r\n\r\n"))
         await reader.readexactly(int(headers.get("content-length", 0)))
-        with self._visit(method, target, headers) as visit:
-            await self._open.wait()
+        with self._visit(method, target, headers) as (number, visit):
+            await self._turn(number)
             reply = _NO_TUNNELS if method == "CONNECT" else self._reply(visit)
             if reply.hang:
                 await reader.read()  # until the client gives up
@@ -138,8 +143,8 @@ class SiteServer:
         return page(visit) if callable(page) else page
 
     @contextlib.contextmanager
-    def _visit(self, method: str, target: str, headers: Mapping[str, str]) -> Iterator[Visit]:
-        """The record of a request, as long as it lasts."""
+    def _visit(self, method: str, target: str, headers: Mapping[str, str]) -> Iterator[tuple[int, Visit]]:
+        """The number of a request and its record, as long as it lasts."""
         url = target if "://" in target else f"http://{headers.get('host', 'localhost')}{target}"
         parts = urlsplit(url)
         host, began = parts.netloc, monotonic()
@@ -152,7 +157,7 @@ class SiteServer:
             self.visits.append(visit)
             self._changed.notify_all()
         try:
-            yield visit
+            yield len(self.visits), visit
         finally:
             self._in_flight[host] -= 1
             visit.ended = monotonic()

@@ -33,6 +33,10 @@ def test_the_example(tmp_path: Path) -> None:
         assert told in script
         script = script.replace(told, str(free_port()))
     script = script.replace("export PATH=$PWD/.venv/bin:$PATH", f"export PATH={Path(sys.executable).parent}:$PATH")
+    # As soon as both have joined; the crawl could be over in the time that the page gives them.
+    assert "\nsleep 20\n" in script
+    joined = "until grep -q joins out/one.log && grep -q joins out/two.log; do sleep 0.2; done"
+    script = script.replace("sleep 20", joined)
     for name in ("scrapy.cfg", "focused"):
         (tmp_path / name).symlink_to(ROOT / name)
     (tmp_path / "out").mkdir()

@@ -50,14 +50,20 @@ def test_answers_in_turn():
         assert [fetch(site, "http://a.example/busy")[0] for _ in range(3)] == [429, 200, 200]
 
 
-def test_while_it_is_held_it_answers_nothing_and_then_everything():
+def test_it_answers_as_many_requests_as_it_is_told_to_and_the_others_wait():
     with SiteServer({"/": "<p>here</p>"}) as site, ThreadPoolExecutor() as pool:
-        with site.held():
-            asked = pool.submit(fetch, site, "http://a.example/")
-            assert site.wait_for(1, timeout=10)
-            with pytest.raises(TimeoutError):
-                asked.result(0.2)
-        assert asked.result(10) == (200, b"<p>here</p>")
+        site.answer(1)
+        assert fetch(site, "http://a.example/") == (200, b"<p>here</p>")
+        second = pool.submit(fetch, site, "http://a.example/")
+        assert site.wait_for(2, timeout=10)
+        third = pool.submit(fetch, site, "http://a.example/")
+        assert site.wait_for(3, timeout=10)
+        site.answer(2)
+        assert second.result(10) == (200, b"<p>here</p>")
+        with pytest.raises(TimeoutError):
+            third.result(0.2)
+        site.answer()
+        assert third.result(10) == (200, b"<p>here</p>")
 
 
 def test_redirects_are_followed_and_remembered():
