@@ -1,4 +1,4 @@
-"""``scrapy why URL --job JOBDIR``: why a page was fetched when it was, or why it was not."""
+"""``scrapy why URL --job JOBDIR``: why a page was fetched when it was, or why it was not; or what comes next."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Command(ScrapyCommand):
     default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
-        return "[options] --job JOBDIR URL ..."
+        return "[options] --job JOBDIR [URL ...]"
 
     def short_desc(self) -> str:
         return "Tell why a page was fetched when it was: its links, the words around them, what spoke for and against"
@@ -30,18 +30,27 @@ class Command(ScrapyCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument("--job", type=Path, metavar="JOBDIR", help="the job (default: the setting JOBDIR)")
-        parser.add_argument("--links", type=int, default=10, help="how many links to it are shown (default: 10)")
+        parser.add_argument(
+            "--links",
+            type=int,
+            default=10,
+            help="how many links to it, or without an address how many links that come next, are shown (default: 10)",
+        )
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         from focused.frontier.records import read_records
         from focused.frontier.store import JobRefused
+        from focused.report.why import tell_next
 
         assert self.settings is not None
         job = opts.job or self.settings.get("JOBDIR")
-        if not args or not job:
+        if not job:
             raise UsageError("name an address and a job: scrapy why URL --job JOBDIR")
         try:
             with closing(read_records(job)) as connection, until_reader_stops():
+                if not args:
+                    for line in tell_next(connection, most=opts.links):
+                        print(line)
                 for url in args:
                     self._tell(connection, url, opts.links)
         except (JobRefused, sqlite3.Error) as error:

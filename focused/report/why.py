@@ -14,7 +14,7 @@ from focused.pages.evidence import CHANNELS, MAX_OFFSET, Evidence
 from focused.pages.page import join, url_to_key
 from focused.report.learned import Model, read_model
 from focused.report.reasons import reasons
-from focused.report.standing import standing_of
+from focused.report.standing import next_links, standing_of
 from focused.report.text import short, signed
 from focused.report.words import Feature, WordTable, in_order
 
@@ -39,6 +39,18 @@ class UnknownLink(LookupError):
 def tell_why(connection: sqlite3.Connection, url: str, *, most: int = 10) -> Iterator[str]:
     """The story of an address in a job, line by line. UnknownLink if the job does not know it."""
     yield from _Story(connection, most).tell(find_link(connection, url))
+
+
+def tell_next(connection: sqlite3.Connection, *, most: int = 10) -> Iterator[str]:
+    """The links that a job would follow next, line by line. JobRefused if its prioritizer cannot be made again."""
+    found, waiting = next_links(connection, read_model(connection).prioritizer, most)
+    if not waiting:
+        yield "No link waits."
+        return
+    yield f"{waiting:,} link{'s wait' if waiting > 1 else ' waits'}; what comes first, with the scores:"
+    for candidate in found:
+        score = "seed" if candidate.score is None else f"{candidate.score:.3f}"
+        yield f"{score:>7}  {short(candidate.url, 2_000)}"
 
 
 def find_link(connection: sqlite3.Connection, url: str) -> sqlite3.Row:

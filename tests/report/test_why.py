@@ -6,11 +6,13 @@ import math
 import re
 import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
-from focused.report.why import UnknownLink, tell_why
+from focused.frontier.records import read_records
+from focused.report.why import UnknownLink, tell_next, tell_why
 from focused.testing.crawl import CrawlResult
 
 A = "http://a.example"
@@ -120,6 +122,27 @@ def test_a_link_that_waits_has_a_place(records: sqlite3.Connection) -> None:
     assert sorted(places) == list(range(1, len(rows) + 1))
 
 
+def test_what_comes_next_are_the_links_of_the_first_places(records: sqlite3.Connection) -> None:
+    heading, *lines = tell_next(records, most=3)
+    (waiting,) = records.execute("SELECT count(*) FROM links WHERE state = 1").fetchone()
+    assert heading == f"{waiting} links wait; what comes first, with the scores:"
+    assert len(lines) == 3
+    for place, (score, url) in enumerate(map(str.split, lines), 1):
+        assert f"Place {place} of {waiting} that wait" in why(records, url)
+        assert f"its score now: {score}." in why(records, url)
+    records.execute("CREATE TEMP TABLE links AS SELECT * FROM links WHERE state != 1")
+    assert list(tell_next(records)) == ["No link waits."]
+
+
+def test_seeds_that_wait_come_first(empty_job: Path) -> None:
+    with closing(read_records(empty_job)) as records:
+        records.execute("CREATE TEMP TABLE links AS SELECT * FROM main.links")
+        records.execute("UPDATE temp.links SET state = 1")
+        heading, line = tell_next(records)
+    assert heading.startswith("1 link waits")
+    assert line.split()[0] == "seed"
+
+
 def test_an_unknown_address_gets_a_hint(records: sqlite3.Connection) -> None:
     with pytest.raises(UnknownLink, match="is not known to this job"):
         why(records, f"{A}/nowhere")
@@ -164,5 +187,6 @@ def test_the_command(job: Path, scrapy: Callable[..., object]) -> None:
     assert "“Bird 3”" in run.stdout
     assert "is not known to this job" in run.stderr
     assert run.returncode == 1
+    assert scrapy("why", "--job", job, "--links", 2).stdout.count("\n") == 3
     assert scrapy("why", f"{A}/bird3").returncode == 2
     assert scrapy("why", "--job", "/nowhere", f"{A}/bird3").returncode == 2
