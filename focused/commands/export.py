@@ -16,6 +16,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from focused.files import write_whole
+from focused.report.places import add_crawl_option, is_in_redis
 
 
 class Command(ScrapyCommand):
@@ -38,7 +39,7 @@ class Command(ScrapyCommand):
         parser.add_argument(
             "--train", action="store_true", help="have an apprentice study all lessons of the job first"
         )
-        parser.add_argument("--crawl", metavar="NAME", help="which crawl, where there are several on a Redis server")
+        add_crawl_option(parser)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         if len(args) != 1 or not (opts.out or opts.apprentice):
@@ -47,18 +48,16 @@ class Command(ScrapyCommand):
             )
         if opts.train and not opts.apprentice:
             raise UsageError("--train needs --apprentice FILE: where to write what was learned")
-        is_in_redis = "://" in args[0]
-        if opts.train and is_in_redis:
+        in_redis = is_in_redis(args[0], opts.crawl)
+        if opts.train and in_redis:
             raise UsageError("--train reads a JOBDIR: in Redis lessons are let go of when they are learned")
-        if opts.crawl is not None and not is_in_redis:
-            raise UsageError(f"--crawl {opts.crawl}: a JOBDIR holds one crawl only")
         from focused.frontier.store import JobRefused
         from focused.registry import UnknownName
         from focused.report.items import UnknownFormat
         from focused.teaching.apprentice import NothingLearned
 
         try:
-            if is_in_redis:
+            if in_redis:
                 self._from_redis(args[0], opts)
             else:
                 self._from_job(args[0], opts)

@@ -14,6 +14,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from focused.files import until_reader_stops
+from focused.report.places import add_crawl_option, is_in_redis
 
 if TYPE_CHECKING:
     from focused.report.redis_crawls import RedisCrawls
@@ -54,7 +55,7 @@ class Command(ScrapyCommand):
             metavar="SECONDS",
             help=f"show it again every so many seconds ({_EVERY}) until the crawl ends or Ctrl-C is pressed",
         )
-        parser.add_argument("--crawl", metavar="NAME", help="which crawl, where there are several on a Redis server")
+        add_crawl_option(parser)
         parser.add_argument("--json", action="store_true", help="the figures as a JSON object, one a line")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -65,10 +66,8 @@ class Command(ScrapyCommand):
             raise UsageError("name one job: the JOBDIR of a crawl, or redis://HOST:PORT/DB")
         try:
             with until_reader_stops():
-                if "://" in args[0]:
+                if is_in_redis(args[0], opts.crawl):
                     self._show_redis(args[0], opts.crawl, every, as_json=opts.json)
-                elif opts.crawl is not None:
-                    raise UsageError(f"--crawl {opts.crawl}: a JOBDIR holds one crawl only")
                 else:
                     show(_job(args[0]), every, as_json=opts.json)
         except (JobRefused, sqlite3.Error, OSError) as error:

@@ -153,7 +153,9 @@ def read_records(job: str | Path) -> sqlite3.Connection:
     path = Path(job) / FILE if Path(job).is_dir() else Path(job)
     if not path.is_file():
         if ":/" in str(job):
-            raise JobRefused(f"{str(job)!r} is no JOBDIR: of a crawl in Redis tell `scrapy status` and `scrapy export`")
+            raise JobRefused(
+                f"{str(job)!r} is no JOBDIR: of a crawl in Redis tell `scrapy status`, `report` and `export`"
+            )
         raise JobRefused(f"there is no job in {str(job)!r}: name the JOBDIR of a crawl (it holds {FILE})")
     # Where we may not write, SQLite cannot make the files by which readers and writers agree. If they are there, they
     # hold what was written last (by a crawl of somebody else); if not, none are needed.

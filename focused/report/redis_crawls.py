@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -15,12 +15,13 @@ from scrapy.settings import BaseSettings
 from focused.frontier.redis_server import crawls_on, prefix_of
 from focused.frontier.resume import MODEL
 from focused.frontier.store import JobRefused
+from focused.report.html import write_report_of
+from focused.report.redis_source import RedisSource, items_of
 from focused.report.redis_status import RedisStatus, StartList, read_redis_status
 from focused.workers.connection import connect, server_name, start_urls_key
 
 # By its spider's name the seeds are asked for that others push.
 _SPIDER = "focused"
-_AT_ONCE = 1_000
 
 
 class RedisCrawls:
@@ -62,12 +63,14 @@ class RedisCrawls:
 
     def items(self, crawl: str) -> Iterator[dict[str, Any]]:
         """The items of all its workers, in the order of fetching."""
-        prefix = prefix_of(crawl)
         with self._told_clearly():
-            last = int(self._client.hget(f"{prefix}meta", "order") or 0)
-            for first in range(1, last + 1, _AT_ONCE):
-                orders = [str(order) for order in range(first, first + _AT_ONCE)]
-                yield from (json.loads(item) for item in self._client.hmget(f"{prefix}items", orders) if item)
+            yield from items_of(self._client, crawl)
+
+    def report(self, crawl: str, path: Path) -> None:
+        """Write a crawl's report."""
+        status = self.read(crawl)
+        with self._told_clearly():
+            write_report_of(RedisSource(self._client, status), path)
 
     def learned(self, crawl: str) -> bytes:
         """The model that its workers share; b'' if there is none."""

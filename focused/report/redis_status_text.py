@@ -15,7 +15,7 @@ _UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 def redis_status_lines(status: RedisStatus) -> Iterator[str]:
     """Some lines of words, workers and hosts at the end."""
-    yield f"{short(status.crawl, WIDE)}: {_state(status)}"
+    yield f"{short(status.crawl, WIDE)}: {state_in_words(status)}"
     yield f"  crawl        {short(status.topic or status.crawl, WIDE)}, at {short(status.server, WIDE)}"
     yield from figure_lines(status, _learned(status))
     yield f"  start list   {short(status.start_urls.key, WIDE)}: {_entries(status.start_urls.waiting)}"
@@ -32,10 +32,11 @@ def redis_status_lines(status: RedisStatus) -> Iterator[str]:
 def redis_status_line(status: RedisStatus) -> str:
     """One line, where there are several crawls."""
     links = f"{counted(status.pages, 'page')}, {counted(status.waiting, 'link')} waiting"
-    return f"  {short(status.crawl, WIDE)}: {_state(status)}; {links}"
+    return f"  {short(status.crawl, WIDE)}: {state_in_words(status)}; {links}"
 
 
-def _state(status: RedisStatus) -> str:
+def state_in_words(status: RedisStatus) -> str:
+    """Who is at work, or since when nobody is."""
     if status.state == RUNNING:
         at_work = sum(worker.alive for worker in status.workers)
         return f"running on {counted(at_work, 'worker')}, for {span(status.ran)}"

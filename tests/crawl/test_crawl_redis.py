@@ -7,6 +7,8 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import replace
 from math import inf
 from pathlib import Path
 from statistics import median
@@ -17,7 +19,11 @@ from scrapy.settings import Settings
 
 from focused.demo.bulk import bulk_web
 from focused.demo.web import GeneratedWeb
+from focused.frontier.records import read_records
+from focused.report.figures import Figures
+from focused.report.job_source import JobSource
 from focused.report.redis_crawls import RedisCrawls
+from focused.report.redis_source import RedisSource
 from focused.testing.crawl import run_crawl
 from focused.testing.redis_server import RedisServer
 from focused.testing.reply import Reply, linking
@@ -99,6 +105,18 @@ def test_one_worker_finds_what_a_crawl_in_a_file_finds(crawl, web: GeneratedWeb,
     assert len(found[0]) == len(web.pages)
     assert worker.stats["focused/job/harvest"] == pytest.approx(in_file.stats["focused/job/harvest"], abs=1e-3)
     assert worker.stats["finish_reason"] == "finished"
+    with closing(read_records(tmp_path / "file" / "job")) as records:
+        job = JobSource(records, tmp_path / "file" / "job")
+        with workers.redis.client() as client:
+            status = RedisCrawls(workers.redis.url, Settings()).read(CRAWL)
+            shared = RedisSource(client, status)
+            one, other = Figures(shared), Figures(job)
+            assert one.hosts(99)[0] == [replace(line, mean=pytest.approx(line.mean)) for line in other.hosts(99)[0]]
+            assert one.histogram() == other.histogram()
+            assert one.outcomes == other.outcomes
+            assert one.waiting == other.waiting == 0
+            assert (one.pages, one.found) == (other.pages, other.found)
+            assert shared.about()["topic"]["name"] == job.about()["topic"]["name"] == TOPIC
 
 
 @pytest.mark.parametrize("number", [2, 4])

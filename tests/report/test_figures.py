@@ -10,12 +10,13 @@ import pytest
 from focused.frontier.records import read_records
 from focused.frontier.store import Outcome
 from focused.report.figures import Figures
+from focused.report.job_source import JobSource
 from focused.testing.crawl import CrawlResult
 
 
 @pytest.fixture
 def figures(records: sqlite3.Connection) -> Figures:
-    return Figures(records)
+    return Figures(JobSource(records, Path("job")))
 
 
 def test_pages_harvest_and_duplicates_are_those_of_the_crawl(figures: Figures, crawl: CrawlResult) -> None:
@@ -25,7 +26,7 @@ def test_pages_harvest_and_duplicates_are_those_of_the_crawl(figures: Figures, c
     assert figures.found == sum(item["relevance"] >= 0.5 for item in crawl.items)
 
 
-def test_every_way_to_end_is_counted(figures: Figures) -> None:
+def test_every_way_to_end_is_counted(figures: Figures, records: sqlite3.Connection) -> None:
     assert set(figures.outcomes) >= {
         Outcome.PAGE,
         Outcome.DUPLICATE,
@@ -34,7 +35,7 @@ def test_every_way_to_end_is_counted(figures: Figures) -> None:
         Outcome.NOT_HTML,
         Outcome.REDIRECT,
     }
-    assert dict(figures.details(Outcome.DEAD, 5))["404"] == figures.outcomes[Outcome.DEAD]
+    assert dict(JobSource(records, Path("job")).details(Outcome.DEAD, 5))["404"] == figures.outcomes[Outcome.DEAD]
 
 
 def test_the_curve_ends_at_the_harvest_of_all_pages(figures: Figures) -> None:
@@ -75,7 +76,7 @@ def test_samples_are_of_pages_that_are_new(figures: Figures, crawl: CrawlResult)
 
 
 def test_a_job_without_pages_has_figures_too(empty_job: Path) -> None:
-    figures = Figures(read_records(empty_job))
+    figures = Figures(JobSource(read_records(empty_job), empty_job))
     assert (figures.pages, figures.found, figures.harvest) == (0, 0, 0.0)
     assert figures.curve() == ([], [])
     assert figures.best(3) == figures.latest(3) == figures.some(3) == []

@@ -14,6 +14,7 @@ from lxml import etree, html
 from focused.frontier.starts import read_starts
 from focused.frontier.store import JobRefused
 from focused.report.html import render_report, write_report
+from focused.report.job_source import JobSource
 from focused.testing.crawl import CrawlResult, run_crawl
 from focused.testing.site import SiteServer
 
@@ -106,7 +107,7 @@ def test_only_web_addresses_become_links(records: sqlite3.Connection, job: Path)
     records.backup(copy)
     copy.row_factory = sqlite3.Row
     copy.execute("UPDATE pages SET url = 'javascript:alert(1)', title = '\"><img src=x onerror=y>' || char(27)")
-    page = html.fromstring(render_report(copy, job))
+    page = html.fromstring(render_report(JobSource(copy, job)))
     links = [a.get("href") for a in page.iter("a")]
     assert all(link.startswith("http") for link in links)
     assert not page.findall(".//img")
@@ -123,7 +124,7 @@ def test_a_job_of_an_older_version_has_a_report(records: sqlite3.Connection, job
     records.backup(copy)
     copy.row_factory = sqlite3.Row
     copy.execute("DELETE FROM meta WHERE key IN ('about', 'starts')")
-    assert "It is not known how this crawl ended" in render_report(copy, job)
+    assert "It is not known how this crawl ended" in render_report(JobSource(copy, job))
 
 
 def test_each_start_is_told_with_the_reason_for_its_end(
@@ -150,7 +151,7 @@ def test_the_end_of_a_start_is_noted_with_its_requests(records: sqlite3.Connecti
 def test_no_job_no_report(tmp_path: Path) -> None:
     with pytest.raises(JobRefused, match="there is no job in"):
         write_report(tmp_path, tmp_path / "report.html")
-    with pytest.raises(JobRefused, match="of a crawl in Redis tell"):
+    with pytest.raises(JobRefused, match="of a crawl in Redis tell `scrapy status`, `report` and `export`"):
         write_report(Path("redis://127.0.0.1/0"), tmp_path / "report.html")
     assert not (tmp_path / "report.html").exists()
 
