@@ -49,7 +49,8 @@ class ReportExtension:
         if store.folder is None:
             if self.path is not None:
                 logger.warning(
-                    "No report is written to %s: it is made from a JOBDIR, and this crawl has none", self.path
+                    "No report is written to %s: that of a shared crawl is written by `scrapy report redis://…`",
+                    self.path,
                 )
             return
         stats = self.crawler.stats
