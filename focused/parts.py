@@ -58,7 +58,13 @@ class Parts:
     def judge(self, page: Page) -> Verdict:
         """The verdict on a page: made on first need, then remembered on it."""
         if page.verdict is None:
-            page.verdict = self.critic.judge(page)
+            page.verdict = verdict = self.critic.judge(page)
+            if not 0.0 <= verdict.relevance <= 1.0:
+                page.verdict = None
+                raise ValueError(
+                    f"the critic {self.critic.name!r} gives {page.url} the relevance {verdict.relevance}: "
+                    f"it must be a number from 0 to 1"
+                )
         return page.verdict
 
     def teach(self, token: int, lessons: Lessons | None) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
+from focused.report.text import short
 from focused.running.progress import page_progress, quieten
 
 if TYPE_CHECKING:
@@ -110,9 +111,11 @@ class Command(ScrapyCommand):
 def verdict_lines(critic: Critic, page: Page, most: int) -> Iterator[str]:
     """A verdict, for people."""
     verdict = critic.judge(page)
-    yield f"  relevance {verdict.relevance:.3f}   {page.title}"
+    yield f"  relevance {verdict.relevance:.3f}   {short(page.title, 200)}"
     if verdict.classes:
-        yield "  classes   " + ", ".join(f"{name} {chance:.2f}" for name, chance in verdict.classes[:_CLASSES])
+        yield "  classes   " + ", ".join(
+            f"{short(name, 80)} {chance:.2f}" for name, chance in verdict.classes[:_CLASSES]
+        )
     reasons = critic.explain(page, most)
     for sign, title in ((1, "for      "), (-1, "against  ")):
         told = [f"{reason.word} {reason.weight:+.2f}" for reason in reasons if reason.weight * sign > 0]

@@ -20,6 +20,7 @@ from focused.defaults import read
 from focused.frontier.scheduler import frontier_of
 from focused.frontier.store import Outcome, PageRecord
 from focused.parts import has_topic, parts_of
+from focused.topics.limits import to_dry
 
 logger = logging.getLogger(__name__)
 
@@ -32,9 +33,9 @@ class LimitsExtension:
         self.crawler = crawler
         self._pages: int = read(settings, "FOCUSED_STOP_PAGES")
         self._found: int = read(settings, "FOCUSED_STOP_FOUND")
-        least, _, over = read(settings, "FOCUSED_STOP_DRY").partition("/")
-        self._least = float(least or 0)
-        self._recent: deque[float] = deque(maxlen=int(over or 200))
+        dry = read(settings, "FOCUSED_STOP_DRY")
+        self._dry = to_dry(dry) if dry else None
+        self._recent: deque[float] = deque(maxlen=self._dry.pages if self._dry else 0)
         self._found_so_far = 0
         self._closing = False
         crawler.signals.connect(self.spider_opened, scrapy_signals.spider_opened)
@@ -98,8 +99,8 @@ class LimitsExtension:
         return _REASONS.get(reason, reason)
 
     def _is_dry(self) -> bool:
-        recent = self._recent
-        return bool(self._least) and len(recent) == recent.maxlen and sum(recent) / len(recent) < self._least
+        recent, dry = self._recent, self._dry
+        return dry is not None and len(recent) == dry.pages and sum(recent) / len(recent) < dry.harvest
 
     def _close(self, reason: str, words: str) -> None:
         if self._closing:

@@ -43,6 +43,8 @@ class EngineAccess:
     def pace(self, host: str) -> Pace:
         """The pace of a host, as robots.txt, AutoThrottle and the settings have it now."""
         downloader = self._crawler.engine.downloader
+        # Scrapy calls the slot of an IPv6 address by that address without its brackets.
+        host = host.strip("[]")
         slot = downloader.slots.get(host)
         if slot is not None:
             return Pace(slot.delay, slot.concurrency, slot.lastseen)

@@ -12,10 +12,15 @@ from focused.frontier.store import StoreBroken
 
 
 class JobFile:
-    """Reads and writes in one open transaction, which `commit` ends; nobody else writes meanwhile."""
+    """Reads and writes in one open transaction, which `commit` ends; nobody else writes meanwhile.
+
+    A write that failed takes all with it that was not committed. From then on everything is refused: what is told
+    later would stand there without what it rests on (a page without its links).
+    """
 
     def __init__(self, folder: Path, identity: Mapping[str, str]) -> None:
         self.path = folder / FILE
+        self._broken: StoreBroken | None = None
         self._lock = Lock(folder)
         try:
             self._db = open_records(self.path, identity)
@@ -25,10 +30,12 @@ class JobFile:
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         """All rows of a query."""
+        self._check()
         return self._db.execute(sql, values).fetchall()
 
     def row(self, sql: str, values: Sequence[Any] = ()) -> Any:
         """The first row of a query; None if there is none."""
+        self._check()
         return self._db.execute(sql, values).fetchone()
 
     def rows_in(self, sql: str, values: Sequence[int]) -> list[Any]:
@@ -54,12 +61,16 @@ class JobFile:
     def patch(self, table: str, column: str, row: int, *, header: int, at: Any, data: bytes) -> None:
         """Overwrite some bytes of a blob; ``at`` tells from its first ``header`` bytes where they stand."""
         self._begin()
-        with self._db.blobopen(table, column, row) as blob:
-            blob.seek(at(blob.read(header)))
-            blob.write(data)
+        try:
+            with self._db.blobopen(table, column, row) as blob:
+                blob.seek(at(blob.read(header)))
+                blob.write(data)
+        except sqlite3.OperationalError as error:
+            self._fail(error)
 
     def commit(self) -> None:
         """Make everything so far outlast the process."""
+        self._check()
         if self._db.in_transaction:
             self._execute("COMMIT")
 
@@ -78,7 +89,12 @@ class JobFile:
             self._db.execute("ROLLBACK")
         self.close()
 
+    def _check(self) -> None:
+        if self._broken is not None:
+            raise self._broken
+
     def _begin(self) -> None:
+        self._check()
         if not self._db.in_transaction:
             self._execute("BEGIN")
 
@@ -91,7 +107,8 @@ class JobFile:
     def _fail(self, error: sqlite3.OperationalError) -> None:
         if self._db.in_transaction:
             self._db.execute("ROLLBACK")
-        raise StoreBroken(
+        self._broken = StoreBroken(
             f"the job's file {str(self.path)!r} cannot be written ({error}); "
             f"what was acknowledged is safe: make room and start the same command again"
-        ) from error
+        )
+        raise self._broken from error

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from focused.bounded import Bounded
-from focused.frontier.records import in_chunks
+from focused.frontier.records import LEADING_TO, in_chunks
 from focused.frontier.store import Outcome
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Lessons
@@ -49,11 +49,7 @@ class EvidenceReader:
 
 def leading_to(connection: sqlite3.Connection, link: int) -> list[int]:
     """A link and all those that redirect to it, in one step or in several."""
-    query = (
-        "WITH RECURSIVE leading(id) AS (SELECT ? UNION SELECT links.id FROM links JOIN leading ON target = leading.id) "
-        "SELECT id FROM leading"
-    )
-    return [row[0] for row in connection.execute(query, (link,))]
+    return [row[0] for row in connection.execute(LEADING_TO, (link,))]
 
 
 def read_lessons(connection: sqlite3.Connection) -> Iterator[Lessons]:

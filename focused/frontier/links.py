@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from focused.frontier.job_file import JobFile
+from focused.frontier.records import LEADING_TO
 from focused.frontier.store import NewLink, Outcome, State
 
 _LONGEST_CHAIN = 20
 _WAITING = State.WAITING.value
-_AT_WORK = "at work {}"
+_AT_WORK = "at work "
 _FAR_TOO_OFTEN = 5
 _INSERT = "INSERT INTO links(id, key, url, host, depth, source, state, base, request) VALUES (?,?,?,?,?,?,?,?,?)"
 
@@ -96,8 +97,8 @@ class Links:
         self.update(link, state=state, outcome=outcome.value, detail=detail or None, target=target)
 
     def leading_to(self, link: int) -> list[int]:
-        """The links that redirect to this one."""
-        return [row[0] for row in self._file.rows("SELECT id FROM links WHERE target = ?", (link,))]
+        """The link itself, and those that redirect to it, in one step or in several."""
+        return [row[0] for row in self._file.rows(LEADING_TO, (link,))]
 
     def behind(self, link: int) -> int:
         """The link at the end of a chain of redirects."""
@@ -114,19 +115,19 @@ class Links:
         One of them may be the killer. It is given up when it was `at_work` at so many deaths; the others were merely
         out, and are only given up when that has happened far too often.
         """
-        self._file.write(
-            "UPDATE links SET state = 3, outcome = ?, detail = 'never finished' "
-            "WHERE state = 2 AND (tries >= ? OR detail = ?)",
-            (Outcome.FAILED.value, _FAR_TOO_OFTEN * most_deaths, _AT_WORK.format(most_deaths)),
-        )
-        suspects = self._file.rows("SELECT id FROM links WHERE state = 2")
+        suspects = set()
+        for link, tries, detail in self._file.rows("SELECT id, tries, detail FROM links WHERE state = 2"):
+            if tries >= _FAR_TOO_OFTEN * most_deaths or _times_at_work(detail) >= most_deaths:
+                self.close(link, Outcome.FAILED, "never finished")
+            else:
+                suspects.add(link)
         self._file.write("UPDATE links SET state = 1 WHERE state = 2")
-        return {row[0] for row in suspects}
+        return suspects
 
     def at_work(self, link: int) -> None:
         """The page of a suspect has come and is about to be parsed and judged: write down how often that was."""
-        before = self._file.row("SELECT detail FROM links WHERE id = ?", (link,))[0] or _AT_WORK.format(0)
-        self.update(link, detail=_AT_WORK.format(int(before.rpartition(" ")[2]) + 1))
+        (detail,) = self._file.row("SELECT detail FROM links WHERE id = ?", (link,))
+        self.update(link, detail=f"{_AT_WORK}{_times_at_work(detail) + 1}")
 
     def flush(self) -> None:
         """Write what was admitted."""
@@ -135,3 +136,7 @@ class Links:
             self._file.write_many(_INSERT, rows)
             for row in rows:
                 self._reserved.pop(row[1], None)
+
+
+def _times_at_work(detail: str | None) -> int:
+    return int(detail.removeprefix(_AT_WORK)) if detail and detail.startswith(_AT_WORK) else 0

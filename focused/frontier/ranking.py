@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from random import Random
 
 import numpy as np
@@ -92,7 +93,7 @@ class Ranking:
         evidence = self._blocks.of([link])
         if evidence is None:
             return
-        scores = self._prioritizer.score(evidence)
+        scores = self._prioritizer.rate(evidence)
         how = self._prioritizer.combine
         self._table.total[link] = {"first": scores[0], "max": scores.max(), "mean": scores.mean()}[how]
         if how == "mean":
@@ -105,9 +106,17 @@ class Ranking:
         held = self._blocks.held()
         self._rescoring = True
 
+        def fail(error: Exception) -> None:
+            self._rescoring = False
+            self._order.abandon()
+            raise error
+
         def work() -> Callable[[], None]:
-            table = self._score_all(prioritizer, held, snapshot.waits, size)
-            run = sort(snapshot, self._ranks(snapshot, table, prioritizer.combine))
+            try:
+                table = self._score_all(prioritizer, held, snapshot.waits, size)
+                run = sort(snapshot, self._ranks(snapshot, table, prioritizer.combine))
+            except Exception as error:
+                return partial(fail, error)
             scored = snapshot.waits & (table.pieces[: len(snapshot.waits)] > 0)
 
             def finish() -> None:
@@ -133,7 +142,7 @@ class Ranking:
             self._table.total[link] = 0.0
             left = self._blocks.of([link])
             if left is not None:
-                self._table.merge(np.full(len(left), link), self._prioritizer.score(left), self._prioritizer.combine)
+                self._table.merge(np.full(len(left), link), self._prioritizer.rate(left), self._prioritizer.combine)
 
     def _evict(self, link: int) -> None:
         """Let go of pieces of evidence beyond the most: not the first, and not the best where the best counts."""
@@ -143,7 +152,7 @@ class Ranking:
             return
         spare = list(range(1, len(pieces)))
         if self._prioritizer.combine == "max":
-            scores = [float(self._prioritizer.score(row)[0]) for p in pieces if (row := self._blocks.read([p]))]
+            scores = [float(self._prioritizer.rate(row)[0]) for p in pieces if (row := self._blocks.read([p]))]
             spare = [i for i in spare if i != int(np.argmax(scores))]
         for i in self._random.sample(spare, min(len(spare), surplus)):
             self._blocks.forget(link, pieces[i])
@@ -160,7 +169,7 @@ class Ranking:
         wanted = np.zeros(size + 1, np.bool_)
         wanted[: len(waits)] = waits
         for evidence in self._blocks.scan(held, wanted):
-            scores = prioritizer.score(evidence)
+            scores = prioritizer.rate(evidence)
             links = evidence.link.astype(np.int64)
             kept = (links > 0) & (links < size)
             table.merge(links[kept], scores[kept], prioritizer.combine)

@@ -1,4 +1,4 @@
-"""The job's records: one SQLite file that holds a crawl, and the only place that knows its tables.
+"""The job's records: one SQLite file that holds a crawl. Its tables are laid out here; who reports of a job asks them.
 
 The file is the truth. It is written by one crawl at a time (``open_records`` takes a lock) and may be read by
 anybody meanwhile (`read_records`). Everything else (scores, order, lessons not learned yet) can be derived from it.
@@ -22,6 +22,12 @@ FORMAT = 1
 FILE = "job.db"
 _LOCK = "lock"
 _TRIES, _BETWEEN = 5, 0.02
+
+LEADING_TO = """
+WITH RECURSIVE leading(id) AS (SELECT ? UNION SELECT links.id FROM links JOIN leading ON target = leading.id)
+SELECT id FROM leading
+"""
+"""The links that lead to one: itself, and all that redirect to it in one step or in several."""
 
 _SCHEMA = """
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;

@@ -47,6 +47,10 @@ _LATELY = 5.0
 _FIRST_PAUSE, _LONGEST_PAUSE, _LOOK_EVERY = 0.05, 1.0, 0.2
 
 
+class CallRefused(StoreBroken):
+    """The script failed, and would fail again: what this process told it cannot be right."""
+
+
 class Server:
     """One connection's calls for one crawl. ``is_ending`` is asked while waiting: True ends it at once."""
 
@@ -80,7 +84,12 @@ class Server:
             self._number += 1
         number = self._number if numbered else 0
         arguments = [f"{self.prefix}meta", self.worker, number, msgpack.packb(self.options), *operations]
-        packed = self.wait_for(lambda: self._carry_out(arguments))
+        try:
+            packed = self.wait_for(lambda: self._carry_out(arguments))
+        except ResponseError as error:
+            raise CallRefused(
+                f"Redis could not carry out what it was told ({error}); what was acknowledged is safe"
+            ) from error
         answers: list[Any] = msgpack.unpackb(packed, raw=True, strict_map_key=False)
         return answers
 
@@ -179,5 +188,5 @@ def is_at_work(client: Redis, crawl: str) -> bool:
 
 def whose(client: Redis, crawl: str, what: str) -> str | None:
     """What a crawl was made with: its topic, its prioritizer…; None if there is none."""
-    kept = client.hget(f"{{focused:{crawl}}}:meta", f"of:{what}")
+    kept = client.hget(f"{prefix_of(crawl)}meta", f"of:{what}")
     return kept.decode() if isinstance(kept, bytes) else None

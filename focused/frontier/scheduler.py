@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _FLUSH_AFTER = 0.05
+# Of a host that is full so many links are closed before others have their turn.
+_MOST_CLOSED = 200
 
 
 class FrontierScheduler(BaseScheduler):
@@ -173,10 +175,7 @@ class FrontierScheduler(BaseScheduler):
         except StoreBroken as error:
             self.give_up(error)
             return None
-        if lease is None:
-            self._wake_later()
-            return None
-        return self._dispatch(lease)
+        return self._dispatch(lease) if lease is not None else None
 
     def sleep(self, host: str, seconds: float) -> None:
         """Fetch nothing from a host for some time."""
@@ -185,13 +184,18 @@ class FrontierScheduler(BaseScheduler):
         self.crawler.stats.inc_value("focused/host/put_to_sleep")
 
     def _lease(self) -> Lease | None:
-        """The next link; those of a host that has given all it may are closed on the way."""
-        while (lease := self.store.lease(monotonic(), self._gate)) is not None:
+        """The next link; those of a host that has given all it may are closed on the way, some at a time."""
+        for _ in range(_MOST_CLOSED):
+            lease = self.store.lease(monotonic(), self._gate)
+            if lease is None:
+                self._wake_at(self.store.next_wake())
+                return None
             full = 0 < self._per_host <= self.store.pages_of(lease.host)
             if not full or lease.token in self._coming_back:
                 return lease
             self.store.acknowledge(lease.token, Outcome.DENIED, f"limit of {self._per_host} pages per host")
             self.crawler.stats.inc_value("focused/outcome/denied")
+        self._wake_at(monotonic())
         return None
 
     # --- coming in ---------------------------------------------------------------------------------------------
@@ -302,11 +306,17 @@ class FrontierScheduler(BaseScheduler):
         """When a host may be fetched next; 0 = now, inf = when a fetch of it has ended."""
         name = self.store.host_name(host)
         pace = self._engine.pace(name)
-        if self._busy[host] >= pace.concurrency:
+        busy = self._busy[host]
+        if busy >= pace.concurrency or self._has_all_out(host, busy):
             return float("inf")
         last = max(self._last.get(host, 0.0), pace.last)
         ready = max(last + pace.delay if pace.delay and last else 0.0, self._sleeping.get(name, 0.0))
         return ready if ready > monotonic() else 0.0
+
+    def _has_all_out(self, host: int, busy: int) -> bool:
+        """Are as many pages of a host on their way as it may still give?"""
+        left = self._per_host - self.store.pages_of(host)
+        return bool(self._per_host) and 0 < left <= busy
 
     def _is_full(self) -> bool:
         """Are as many pages out as may still come?"""
@@ -317,8 +327,7 @@ class FrontierScheduler(BaseScheduler):
         """Are as many pages there as were asked for? (Of those that are out elsewhere, some may come to nothing.)"""
         return bool(self.most_pages) and self.store.pages >= self.most_pages
 
-    def _wake_later(self) -> None:
-        wake = self.store.next_wake()
+    def _wake_at(self, wake: float | None) -> None:
         if wake is None:
             return
         if self._timer is not None:

@@ -63,7 +63,7 @@ _LESSONS_AT_ONCE = 500
 class _Held:
     """A lease of this worker's, and what came to be known under it.
 
-    ``ended_at`` is the link at which a redirect ended without being followed, and its relevance.
+    ``ended_at`` is the link at which a redirect ended without being followed, its relevance, and whether it is through.
     """
 
     lease: Lease
@@ -74,7 +74,7 @@ class _Held:
     page: PageRecord | None = None
     lessons: Lessons | None = None
     pooled: list[Lessons] = field(default_factory=list)
-    ended_at: tuple[int, float] | None = None
+    ended_at: tuple[int, float, bool] | None = None
 
 
 class RedisStore(FrontierStore):
@@ -407,6 +407,8 @@ class RedisStore(FrontierStore):
     def redirect(self, token: int, url: str, host: str) -> bool:
         held = self._held[token]
         lease = held.lease
+        if len(_to_bytes(url)) > _LONGEST_URL:
+            return False
         came_from = dict.fromkeys(lease.chain, True)
         asked = operation("redirect", token, _key(url_to_key(url)), _to_bytes(url), host, came_from)
         answer = self._call(asked)[0]
@@ -418,7 +420,7 @@ class RedisStore(FrontierStore):
             return True
         lease.chain.append(lease.link)
         if not answer[b"followed"]:
-            held.ended_at = target, answer.get(b"relevance", nan)
+            held.ended_at = target, answer.get(b"relevance", nan), bool(answer[b"is_through"])
             return False
         if target in lease.chain:
             # There and back: a cookie was set on the way. Scrapy bounds how often.
@@ -466,7 +468,10 @@ class RedisStore(FrontierStore):
             return None
         if held.page is not None:
             return held.lessons
-        _, relevance = held.ended_at or (0, nan)
+        _, relevance, is_through = held.ended_at or (0, nan, True)
+        if not is_through:
+            # It teaches when it is there.
+            return None
         link = held.lease.link
         return self._to_lessons(link, self._call(operation("evidence", link))[0], relevance)
 

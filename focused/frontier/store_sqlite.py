@@ -71,7 +71,7 @@ class SqliteStore(FrontierStore):
         # Links that were out when the crawl died: one of them may be the killer, so they go out one by one, and the
         # others are not blamed for it.
         self._suspects: set[int] = set()
-        self._held: list[int] = []
+        self._held: set[int] = set()
         self._records: dict[int, PageRecord] = {}
         self._digests: dict[int, int] = {}
         self._tokens = 0
@@ -177,17 +177,16 @@ class SqliteStore(FrontierStore):
         self._ranking.add(source, evidence, scores)
 
     def lease(self, now: float, gate: Gate) -> Lease | None:
-        for attempt in range(_MOST_PUT_BACK + 1):
-            link = self._order.pop(now, gate, self._patience)
-            if link is None:
-                return None
+        put_back = 0
+        while (link := self._order.pop(now, gate, self._patience)) is not None:
             if link in self._returned:
                 self._ranking.pinned.pop(link, None)
                 return self._returned.pop(link)
             if link in self._suspects and self._suspect_is_out():
-                self._held.append(link)
-                return self.lease(now, gate)
-            if attempt < _MOST_PUT_BACK and self._ranking.is_outdated(link):
+                self._held.add(link)
+                continue
+            if put_back < _MOST_PUT_BACK and self._ranking.is_outdated(link):
+                put_back += 1
                 self._ranking.score_again(link)
                 if self._ranking.rank(link) < self._order.best():
                     self._ranking.wait(link)
@@ -268,6 +267,7 @@ class SqliteStore(FrontierStore):
         elif state == State.RESERVED:
             self.add(NewLink(url, host, link=target, depth=lease.depth, source=lease.source))
         self._order.remove(target)
+        self._held.discard(target)
         self._table.state[target] = State.LEASED
         self._links.update(target, state=State.LEASED.value, target=None)
         lease.link, lease.url, lease.host = target, url, int(self._table.host[target])
@@ -309,8 +309,10 @@ class SqliteStore(FrontierStore):
         if page is not None:
             return self._lessons([lease.link, *lease.chain], page.relevance if page.outcome is Outcome.PAGE else 0.0)
         if lease.link in lease.chain:
-            # The redirect ended at a page that was fetched before.
-            return self._lessons(lease.chain, float(self._table.relevance[self._links.behind(lease.link)]))
+            # The redirect ended at a page that was fetched before; one that is being fetched teaches when it is there.
+            behind = self._links.behind(lease.link)
+            is_through = self._table.state[behind] == State.DONE
+            return self._lessons(lease.chain, float(self._table.relevance[behind])) if is_through else None
         return self._lessons([lease.link, *lease.chain], float("nan"))
 
     def late_lessons(self, evidence: Evidence, source_relevance: float) -> Lessons | None:
@@ -426,8 +428,8 @@ class SqliteStore(FrontierStore):
         """A suspect is through: the next may go."""
         if link in self._suspects:
             self._suspects.discard(link)
-            held, self._held = self._held, []
-            for other in held:
+            held, self._held = self._held, set()
+            for other in sorted(held):
                 self._ranking.wait(other)
 
     def _hand_out(self, link: int) -> Lease:

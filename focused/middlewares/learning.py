@@ -41,7 +41,7 @@ class StockLearner:
         if rows:
             links, arrived_by = page.links.take(rows), self.arrived_by(response)
             evidence = self._parts.prioritizer.evidence(page, verdict, links, arrived_by=arrived_by)
-            scores = self._parts.prioritizer.score(evidence).tolist()
+            scores = self._parts.prioritizer.rate(evidence).tolist()
             for i, (request, score) in enumerate(zip(of, scores, strict=True)):
                 request.priority += score_to_priority(score)
                 told = {"score": score, "from": verdict.relevance, "evidence": evidence.row(i).to_bytes()}

@@ -57,6 +57,9 @@ class PrioritizerMiddleware:
                 followed = True
                 yield output
             elif isinstance(output, Request):
+                # Many spiders hand on the meta of the response: under its lease only it itself may come back.
+                output.meta.pop(META, None)
+                output.meta.pop("is_start_request", None)
                 requests.append(output)
             else:
                 yield output
@@ -94,7 +97,7 @@ class PrioritizerMiddleware:
         if not len(wanted):
             return {}
         evidence = self._evidence(page, page.links.take(rows), known, wanted, source)
-        scores = self.parts.scorer.score(evidence)
+        scores = self.parts.scorer.rate(evidence)
         store.add_evidence(source, evidence, scores)
         self.parts.teach(token, store.late_lessons(evidence, self.parts.judge(page).relevance))
         fresh = (known.states == State.RESERVED).tolist()

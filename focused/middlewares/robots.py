@@ -68,6 +68,9 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         self._longest_wait: float = read(settings, "FOCUSED_ROBOTS_RETRY")
         self._tries: int = read(settings, "FOCUSED_ROBOTS_TRIES")
         self._longest_delay: float = read(settings, "FOCUSED_CRAWL_DELAY_MAX")
+        # The slots in Scrapy's downloader that a robots.txt has slowed down, and those of them that had no settings.
+        self._slowed: set[str] = set()
+        self._ours: set[str] = set()
         self._rules: Bounded[str, Rules] = Bounded(read(settings, "FOCUSED_ROBOTS_HOSTS"))
 
     async def robot_parser(self, request: Request) -> RobotParser | None:
@@ -147,7 +150,8 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             return
         rules.failures = 0
         rules.until = self._clock() + self._age
-        rules.parser = None
+        rules.parser, rules.delay = None, 0.0
+        self._end_delay(request)
         if response is not None and 200 <= status < 300:
             rules.parser = build_from_crawler(self._parserimpl, self.crawler, head_of(response.body))
             self.crawler.signals.send_catch_log(signals.robots_parsed, robotparser=rules.parser, request=request)
@@ -182,11 +186,27 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         downloader = self.crawler.engine.downloader
         key = downloader.get_slot_key(request)
         slot = downloader.slots.get(key)
+        self._slowed.add(key)
         if slot is not None:
             slot.delay = max(delay, slot.delay)
         elif key not in downloader.per_slot_settings:
             usual = self.crawler.settings.getfloat("DOWNLOAD_DELAY")
             downloader.per_slot_settings[key] = {"delay": max(delay, usual)}
+            self._ours.add(key)
+
+    def _end_delay(self, request: Request) -> None:
+        """What an earlier robots.txt asked for holds no longer."""
+        downloader = self.crawler.engine.downloader
+        key = downloader.get_slot_key(request)
+        if key not in self._slowed:
+            return
+        self._slowed.discard(key)
+        if key in self._ours:
+            self._ours.discard(key)
+            del downloader.per_slot_settings[key]
+        if key in downloader.slots:
+            own, usual = downloader.per_slot_settings.get(key, {}), self.crawler.settings.getfloat("DOWNLOAD_DELAY")
+            downloader.slots[key].delay = own.get("delay", usual)
 
 
 def head_of(body: bytes) -> bytes:

@@ -50,6 +50,9 @@ class Lexicon(dict[str, int]):
         if len(self) > _CACHE_LIMIT:
             self.clear()
             self[LEAF_END] = 0
+            if len(self.new) > _CACHE_LIMIT:
+                # Nobody takes them: there are no records.
+                self.new = {}
         number = self[word] = word_to_id(word)
         self.new[number] = word
         return number

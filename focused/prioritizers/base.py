@@ -127,6 +127,11 @@ class Prioritizer(ABC):
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """A score for each row of evidence."""
 
+    def rate(self, evidence: Evidence) -> NDArray[np.float32]:
+        """The scores, as numbers that can be put in order: what is none is worth nothing."""
+        scores = self.score(evidence)
+        return scores if np.isfinite(scores).all() else np.nan_to_num(scores, nan=0.0, posinf=1.0, neginf=0.0)
+
     def label_of(self, page: Page, verdict: Verdict, *, arrived_by: Evidence | None = None) -> str:
         """Where on a path a fetched page stands, for the page's item; nothing if that is not known."""
         return ""

@@ -218,7 +218,7 @@ class _Story:
 
     def _score(self, row: Evidence, features: list[Feature | None]) -> Iterator[str]:
         if self._model is not None:
-            yield f"   score: {float(self._model.prioritizer.score(row)[0]):.3f}"
+            yield f"   score: {float(self._model.prioritizer.rate(row)[0]):.3f}"
             yield from (f"   {line}" for line in reasons(self._model.prioritizer, row, features))
 
 

@@ -9,31 +9,22 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
-from msgspec import Meta
 
 from focused.critics import CRITICS
 from focused.prioritizers import PRIORITIZERS
 from focused.registry import find
 from focused.topics.checks import to_hosts, to_urls, unknown_name
+from focused.topics.limits import Count, Dry, Share, read_dry
 from focused.topics.problems import Problems, ProblemsError, did_you_mean
 
-Count = Annotated[int, Meta(gt=0, description="a whole number above 0")]
-Share = Annotated[float, Meta(ge=0, le=1, description="a number from 0 to 1")]
 _Reader = Callable[[str, Any, Problems], Any]
 
 
 class ArgumentsError(ProblemsError):
     """Arguments that cannot be used; the message lists every mistake, ``problems`` has them one by one."""
-
-
-class Dry(msgspec.Struct, frozen=True):
-    """The crawl has dried up when the mean relevance of the last ``pages`` pages is below ``harvest``."""
-
-    harvest: Share
-    pages: Count = 200
 
 
 class Arguments(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -132,15 +123,6 @@ def _number(kind: Any) -> _Reader:
     return read
 
 
-def _dry(name: str, value: Any, problems: Problems) -> Dry | None:
-    parts = [part.strip() for part in str(value).split("/", 1)]
-    try:
-        return msgspec.convert(dict(zip(("harvest", "pages"), parts, strict=False)), Dry, strict=False)
-    except msgspec.ValidationError:
-        problems.add(name, f"{value!r} is not HARVEST/PAGES, such as '0.05/200': stop below 0.05 over the last 200")
-        return None
-
-
 def _urls(name: str, value: Any, problems: Problems) -> tuple[str, ...]:
     # Addresses may contain commas: one ends an address only where the next begins, or a line does.
     return tuple(to_urls(_to_list(name, value, r"\s*,\s*(?=https?://|\s|$)|\s+", problems), name, problems))
@@ -184,7 +166,7 @@ _READERS: dict[str, _Reader] = {
     "relevant": _number(Share),
     "pages": _number(Count),
     "found": _number(Count),
-    "dry": _dry,
+    "dry": read_dry,
     "per_host": _number(Count),
     "depth": _number(Count),
     "allow_hosts": _hosts,

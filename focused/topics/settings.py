@@ -15,6 +15,7 @@ import msgspec
 from scrapy.settings import default_settings  # noqa: TID251  (only the names of Scrapy's settings)
 
 from focused.defaults import DEFAULTS, read
+from focused.topics.limits import read_dry
 from focused.topics.problems import Problems, did_you_mean, near
 
 if TYPE_CHECKING:
@@ -84,10 +85,13 @@ def check_ours(settings: BaseSettings, problems: Problems) -> None:
             problems.add(name, f"unknown setting{did_you_mean(name, DEFAULTS)}")
             continue
         try:
-            read(settings, name)
+            value = read(settings, name)
         except ValueError:
             kind = _KINDS[type(DEFAULTS[name])]
             problems.add(name, f"{settings.get(name)!r} does not fit: give {kind} (the default is {DEFAULTS[name]!r})")
+        else:
+            if name == "FOCUSED_STOP_DRY" and value:
+                read_dry(name, value, problems)
 
 
 def _refusal(name: str, value: object) -> str:

@@ -19,6 +19,7 @@ from twisted.internet.threads import deferToThread
 from focused import signals
 from focused.defaults import read
 from focused.frontier.redis_pool import Model, ModelDamaged
+from focused.frontier.redis_server import CallRefused
 from focused.frontier.resume import MODEL
 from focused.frontier.store import StoreBroken
 from focused.frontier.store_redis import RedisStore
@@ -97,7 +98,7 @@ class Learning:
             self._version = self.store.model_version
             self.crawler.stats.inc_value("focused/training/refused")
             logger.warning("%s. The crawl goes on with what it knew", error)
-        elif not isinstance(error, StoreBroken):  # Redis is away: the crawl itself notices.
+        elif isinstance(error, CallRefused) or not isinstance(error, StoreBroken):  # if Redis is away the crawl notices
             self.crawler.stats.inc_value("focused/training/failed")
             logger.error("No step of learning; the crawl goes on with what it knew", exc_info=error)
 

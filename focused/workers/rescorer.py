@@ -22,7 +22,7 @@ from scrapy.settings import BaseSettings
 
 from focused.frontier.redis_pool import Pool
 from focused.frontier.redis_records import Packing
-from focused.frontier.redis_server import Server
+from focused.frontier.redis_server import CallRefused, Server
 from focused.frontier.store import JobRefused, StoreBroken
 from focused.prioritizers.base import Prioritizer
 from focused.workers.connection import connect
@@ -74,16 +74,19 @@ class Rescorer:
             process.stdin.write(message)
             process.stdin.flush()
             error = pickle.load(process.stdout)  # noqa: S301  # from our own process
-        except (EOFError, OSError) as ended:
-            raise RuntimeError(f"the process that scores again has ended with code {process.wait()}") from ended
+        except (EOFError, OSError, pickle.UnpicklingError) as failed:
+            self.close()
+            raise RuntimeError(f"the process that scores again failed (code {process.returncode})") from failed
         if error is not None:
             raise error
 
     def close(self) -> None:
         """End the process, whatever it is doing: what it has not written keeps the place that it has."""
-        if self._process is not None:
-            self._process.kill()
-            self._process.wait()
+        process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+            # Waits for its end, and lets go of its pipes.
+            process.communicate()
 
 
 def _pickled(crawl: _Crawl, prioritizer: Prioritizer) -> bytes | None:
@@ -110,6 +113,8 @@ def main() -> None:
     # Ctrl-C in a terminal reaches all of its processes; the worker ends this one when it ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(_NICE)
+    # The pipe is ours alone: what a user's prioritizer prints goes where the log goes.
+    answers, sys.stdout = sys.stdout.buffer, sys.stderr
     pool: Pool | None = None
     with suppress(EOFError, BrokenPipeError):
         while True:
@@ -118,12 +123,14 @@ def main() -> None:
             try:
                 pool = pool or crawl.pool(prioritizer.id_bits)
                 pool.rescoring(prioritizer).run()
+            except CallRefused:
+                error = RuntimeError(f"in the process that scores again:\n{traceback.format_exc()}")
             except (StoreBroken, JobRefused) as away:
                 error = StoreBroken(str(away))
             except Exception:
                 error = RuntimeError(f"in the process that scores again:\n{traceback.format_exc()}")
-            pickle.dump(error, sys.stdout.buffer)
-            sys.stdout.flush()
+            pickle.dump(error, answers)
+            answers.flush()
 
 
 if __name__ == "__main__":

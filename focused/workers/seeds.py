@@ -18,6 +18,8 @@ from scrapy.crawler import Crawler
 from scrapy_redis import defaults
 
 from focused.frontier.redis_server import Server
+from focused.frontier.requests import META
+from focused.topics.addresses import to_url
 
 logger = logging.getLogger(__name__)
 
@@ -89,14 +91,14 @@ class PushedSeeds:
     def _admit(self, data: bytes) -> None:
         stats = self.crawler.stats
         try:
-            request = self._to_request(data)
-        except (ValueError, TypeError) as error:
+            self.crawler.engine.crawl(self._to_request(data))
+        except (ValueError, TypeError, AttributeError, OverflowError) as error:
+            # Whatever stands in it: what was pushed behind it is read.
             if stats.get_value("focused/seed/refused", 0) < _MOST_TOLD:
                 logger.warning("What was pushed to %r is no seed (%s): %r", self.key, error, data[:200])
             stats.inc_value("focused/seed/refused")
             return
         stats.inc_value("focused/seed/pushed")
-        self.crawler.engine.crawl(request)
 
     def _to_request(self, data: bytes) -> Request:
         """An address alone, or JSON with url, and if need be method, meta, and what is sent as a form."""
@@ -105,10 +107,18 @@ class PushedSeeds:
         url, method, meta = form.pop("url", None), form.pop("method", "GET"), form.pop("meta", {})
         if not isinstance(url, str) or not isinstance(method, str) or not isinstance(meta, dict):
             raise TypeError("url and method are texts, meta is an object")
-        meta = {**meta, "is_start_request": True}
+        url, meta = to_url(url), {**_own(meta), "is_start_request": True}
         if not form and method.upper() == "GET":
             return Request(url, meta=meta)
         return FormRequest(url, method=method.upper(), formdata=_form(form), meta=meta)
+
+
+def _own(meta: dict[str, Any]) -> dict[str, Any]:
+    """The meta of others: not what this crawler keeps there, and a depth that can be counted on."""
+    depth = meta.get("depth", 0)
+    if not isinstance(depth, int) or depth < 0:
+        raise TypeError(f"the depth {depth!r} is no number")
+    return {name: value for name, value in meta.items() if name != META}
 
 
 def _form(fields: dict[str, Any]) -> dict[str, Any]:

@@ -53,6 +53,25 @@ def test_pages_per_host_are_limited(crawl):
     assert result.reason() == "finished"
 
 
+def test_pages_under_way_count_among_those_of_a_host(crawl):
+    pages = {f"http://hub.example/{n}": Reply(body=page(text=f"{ON} number {n}x{n}").body, wait=0.1) for n in range(20)}
+    settings = {"CONCURRENT_REQUESTS_PER_DOMAIN": 8}
+    result = crawl({HUB: page(*pages), **pages}, arguments={"per_host": 6}, settings=settings)
+    assert len(result.fetched) == 6
+    assert result.reason() == "finished"
+    assert result.stats["focused/outcome/denied"] == 15
+
+
+def test_of_a_host_that_is_full_any_number_of_links_are_closed(crawl):
+    links = [f"http://hub.example/{n}" for n in range(700)]
+    result = crawl(
+        {HUB: page(*links, "http://other.example/"), "http://other.example/": page()}, arguments={"per_host": 1}
+    )
+    assert result.fetched == [HUB, "http://other.example/"]
+    assert result.reason() == "finished"
+    assert result.stats["focused/outcome/denied"] == 700
+
+
 def test_a_job_with_nothing_left_to_fetch_ends_well_when_started_again(crawl):
     crawl(star_site(3))
     again = crawl(star_site(3))

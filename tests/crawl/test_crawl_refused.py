@@ -51,10 +51,12 @@ def test_arguments_that_cannot_be_used(tmp_path: Path, arguments: dict[str, obje
     [
         ({"FOCUSED_TRAIN_EVRY": 3}, "'FOCUSED_TRAIN_EVERY'"),
         ({"FOCUSED_TRAIN_EVERY": "often"}, "give a whole number (the default is 0)"),
+        ({"FOCUSED_STOP_DRY": "0.05/0"}, "'0.05/0' is not HARVEST/PAGES"),
+        ({"FOCUSED_STOP_DRY": "often"}, "'often' is not HARVEST/PAGES"),
         ({"FOCUSED_BACKOFF_FIRST": "soon"}, "give a number (the default is 30.0)"),
         ({"JOBDIR": __file__}, "is a file"),
     ],
-    ids=["unknown", "no whole number", "no number", "no folder"],
+    ids=["unknown", "no whole number", "over no pages", "no harvest", "no number", "no folder"],
 )
 def test_settings_that_cannot_be_used(tmp_path: Path, setting: dict[str, object], reason: str):
     assert reason in refused(tmp_path, WORDS, settings=setting).log

@@ -191,6 +191,14 @@ def test_judging_before_teaching_tells_what_to_do(folder: Path) -> None:
     assert f"scrapy teach {folder / 'birds.toml'}" in done.stderr
 
 
+def test_a_hostile_title_does_nothing_to_a_terminal(folder: Path) -> None:
+    write_topic(folder, examples="", focus=[], keywords=["owl"])
+    (folder / "evil.html").write_text("<title>\x1b]0;owned\x07&#27;[31m Owls \u202e</title><p>An owl.", "utf-8")
+    done = scrapy(folder, "judge", str(folder / "birds.toml"), str(folder / "evil.html"))
+    assert "Owls" in done.stdout
+    assert not set(done.stdout) & {"\x07", "\x1b", "\u202e"}
+
+
 def test_judging_what_is_not_there(folder: Path, site: SiteServer) -> None:
     write_topic(folder, examples="", focus=[], keywords=["owl"])
     done = scrapy(folder, "judge", str(folder / "birds.toml"), f"{HOST}/none", f"{HOST}/birds/0", proxy=site.url)

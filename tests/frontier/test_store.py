@@ -233,6 +233,34 @@ def test_a_redirect_to_a_page_fetched_before_teaches_its_verdict_and_ends_the_le
     assert addresses(frontier.again()) == []
 
 
+def test_a_redirect_to_a_page_that_is_being_fetched_teaches_nothing_before_that_is_judged(make):
+    frontier = make()
+    frontier.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.3)])
+    store = frontier.again()
+    leads, target = lease(store), lease(store)
+    assert not store.redirect(leads.token, "http://h/b", "h")
+    assert store.lessons_of(leads.token) is None
+    store.acknowledge(leads.token, Outcome.OTHER)
+    store.record(target.token, PageRecord(0, "http://h/b", 0.9, 5))
+    lessons = store.lessons_of(target.token)
+    assert sorted(lessons.evidence.dense[:, 0]) == pytest.approx([0.3, 0.9])
+    assert lessons.relevance == pytest.approx([0.9, 0.9])
+    store.acknowledge(target.token, Outcome.PAGE)
+
+
+def test_scores_that_are_no_numbers_come_last_and_break_nothing(make):
+    class Odd(Plain):
+        def score(self, evidence):
+            scores = super().score(evidence)
+            scores[scores == np.float32(0.5)] = np.nan
+            return scores
+
+    frontier = make(prioritizer=Odd())
+    frontier.page("http://seed/", 0.5, [("http://h/a", 0.5), ("http://h/b", 0.3), ("http://h/c", 0.75)])
+    frontier.store.rescore()()()
+    assert addresses(frontier.store) == ["http://h/c", "http://h/b", "http://h/a"]
+
+
 def test_a_redirect_there_and_back_is_followed(make):
     frontier = make()
     store = frontier.store

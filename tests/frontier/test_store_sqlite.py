@@ -109,6 +109,81 @@ def test_links_that_were_out_at_a_death_go_out_one_by_one(tmp_path):
     store.close()
 
 
+def test_a_suspect_to_which_another_one_leads_is_not_fetched_again(tmp_path):
+    store = SqliteStore(tmp_path, Plain())
+    for name in "ab":
+        store.add(NewLink(f"http://h/{name}", "h"))
+    assert len([store.lease(0, always) for _ in "ab"]) == 2
+    store.commit()
+    crash(store)
+    store = SqliteStore(tmp_path, Plain())
+    leased = store.lease(0, always)
+    assert store.lease(0, always) is None
+    assert store.redirect(leased.token, "http://h/b", "h")
+    store.record(leased.token, PageRecord(0, "http://h/b", 0.5, 123))
+    assert store.acknowledge(leased.token, Outcome.PAGE) is Outcome.PAGE
+    assert (store.waiting, store.lease(0, always), store.pages) == (0, None, 1)
+    store.close()
+
+
+def test_any_number_of_links_may_have_been_out_at_a_death(tmp_path):
+    store = SqliteStore(tmp_path, Plain())
+    for n in range(2_000):
+        store.add(NewLink(f"http://h/{n}", "h"))
+    assert sum(store.lease(0, always) is not None for _ in range(2_000)) == 2_000
+    store.commit()
+    crash(store)
+    store = SqliteStore(tmp_path, Plain())
+    assert len(addresses(store)) == 1
+    assert store.waiting == 1_999
+    store.close()
+
+
+def test_fewer_deaths_than_it_has_seen_are_enough_when_fewer_are_asked_for(tmp_path):
+    for _ in range(4):
+        assert die_with_one_link_out(tmp_path, at_work=True)
+    with sqlite3.connect(tmp_path / "job.db") as records:
+        records.execute("UPDATE links SET detail = 'at work 7', state = 2")
+    store = SqliteStore(tmp_path, Plain(), most_deaths=3)
+    assert store.lease(0, always) is None
+    store.close()
+
+
+def test_links_that_lead_there_in_several_steps_teach_again_after_a_crash(make):
+    frontier = make()
+    frontier.page("http://seed/", 0.5, [("http://h/a", 0.9)])
+    store, leased = frontier.store, frontier.store.lease(0, always)
+    assert store.redirect(leased.token, "http://h/b", "h")
+    assert store.redirect(leased.token, "http://h/c", "h")
+    store.record(leased.token, PageRecord(0, "http://h/c", 0.7, 5))
+    live = store.lessons_of(leased.token)
+    store.acknowledge(leased.token, Outcome.PAGE)
+    (again,) = store.lessons_since(1)
+    assert live.evidence.dense.tolist() == again.evidence.dense.tolist() == [[pytest.approx(0.9)]]
+    assert again.relevance == pytest.approx([0.7])
+
+
+def test_a_rescoring_that_fails_leaves_scores_that_are_known_to_be_outdated(make):
+    class Once(Plain):
+        fails = False
+
+        def score(self, evidence):
+            if self.fails:
+                raise MemoryError("too much")
+            return super().score(evidence)
+
+    frontier = make(prioritizer=Once(0.5, combine="mean"))
+    frontier.page("http://seed/", 0.5, [("http://h/a", 0.3), ("http://h/b", 0.6)])
+    store = frontier.store
+    store.prioritizer = Once(2.5, combine="mean")
+    store.prioritizer.fails = True
+    finish = store.rescore()()
+    with pytest.raises(MemoryError):
+        finish()
+    store.prioritizer.fails = False
+    assert store.lease(0, always).score == pytest.approx(0.5), "scored when it is taken"
+
+
 def test_what_was_not_acknowledged_leaves_no_page(tmp_path):
     store = SqliteStore(tmp_path, Plain())
     store.add(NewLink("http://h/a", "h"))
@@ -164,6 +239,27 @@ def test_a_file_that_is_no_job_is_refused(tmp_path):
     (tmp_path / "job.db").write_bytes(b"not a database at all" * 100)
     with pytest.raises(JobRefused, match="not a readable job file"):
         SqliteStore(tmp_path, Plain())
+
+
+def test_a_page_whose_links_could_not_be_written_is_not_acknowledged(tmp_path):
+    store = SqliteStore(tmp_path, Plain())
+    store.add(NewLink("http://seed/", "seed", base=SEED_RANK))
+    leased = store.lease(0, always)
+    store.commit()
+    (pages,) = store._file.row("PRAGMA page_count")
+    store._file.write(f"PRAGMA max_page_count = {pages + 5}")
+    urls = [f"http://h/{n}" for n in range(3_000)]
+    for url, link in zip(urls, store.reserve(urls).links.tolist(), strict=True):
+        store.add(NewLink(url, "h", link=link))
+    store.record(leased.token, PageRecord(0, "http://seed/", 0.5, 7))
+    for step in (store.commit, lambda: store.acknowledge(leased.token, Outcome.PAGE), lambda: store.lease(0, always)):
+        with pytest.raises(StoreBroken, match="full"):
+            step()
+    with pytest.raises(StoreBroken):
+        store.close()
+    again = SqliteStore(tmp_path, Plain())
+    assert (again.pages, again.waiting, again.lease(0, always).url) == (0, 1, "http://seed/")
+    again.close()
 
 
 def test_a_full_disk_is_told_and_loses_nothing_acknowledged(tmp_path):

@@ -6,11 +6,13 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 import focused
+from focused.frontier.records import read_records
 from focused.testing.reply import Reply, linking
 from focused.testing.site import SiteServer
 
@@ -36,6 +38,21 @@ class TheirSpider(scrapy.Spider):
         yield {"url": response.url, "how": how, "priority": response.request.priority}
 """
 
+HANDS_ON = """
+import scrapy
+
+
+class HandsOnSpider(scrapy.Spider):
+    name = "hands on"
+    start_urls = ["http://hub.example/"]
+
+    def parse(self, response):
+        yield {"url": response.url}
+        if response.url.endswith("hub.example/"):
+            for anchor in response.css("a"):
+                yield response.follow(anchor, meta=response.meta)
+"""
+
 ON = "A star is seen through a telescope, and a galaxy is seen as many stars. "
 OFF = "Simmer the onions in butter until they are soft, then add flour and milk to make a smooth sauce. "
 STOCK = {"SCHEDULER": "scrapy.core.scheduler.Scheduler"}
@@ -50,8 +67,10 @@ def site() -> dict[str, Reply]:
     return {"http://hub.example/": hub, "http://own.example/first": linking(text=ON), **pages}
 
 
-def crawl(folder: Path, settings: dict[str, str]) -> tuple[list[dict[str, object]], list[str], str]:
-    (folder / "spider.py").write_text(SPIDER)
+def crawl(
+    folder: Path, settings: dict[str, str], spider: str = SPIDER
+) -> tuple[list[dict[str, object]], list[str], str]:
+    (folder / "spider.py").write_text(spider)
     own = {
         "FOCUSED_TOPIC": str(topic(folder)),
         "FOCUSED_PRIORITIZER": "apprentice",
@@ -105,6 +124,18 @@ def test_their_callbacks_arguments_and_what_cannot_be_written_survive_our_schedu
     assert {item["url"]: item.get("how") for item in items}["http://own.example/first"] == "own"
     assert {item.get("how") for item in items} == {None, "own", "followed"}
     assert "cannot be written to the job" in log, "an object in a request's meta is told, once"
+
+
+@pytest.mark.parametrize("scheduler", [STOCK, OURS], ids=["stock scheduler", "our scheduler"])
+def test_a_spider_that_hands_on_the_meta_of_a_response_loses_nothing(tmp_path, scheduler):
+    items, fetched, _ = crawl(tmp_path, {**scheduler, "JOBDIR": "job"}, HANDS_ON)
+    assert len(items) == 4
+    assert fetched[0] == "http://hub.example/"
+    assert sorted(fetched[1:]) == [f"http://h.example/{name}" for name in "abc"]
+    if scheduler is OURS:
+        with closing(read_records(tmp_path / "job")) as records:
+            bases = dict(map(tuple, records.execute("SELECT url, base >= 4 FROM links")))
+        assert bases == {url: url == "http://hub.example/" for url in fetched}, "seeds are those that were begun with"
 
 
 def test_without_a_topic_the_middleware_says_so_and_steps_aside(tmp_path):

@@ -110,6 +110,15 @@ def test_a_crawl_delay_is_kept(server, crawl):
     assert all(later - earlier >= 0.35 for earlier, later in pairwise(times))
 
 
+def test_a_crawl_delay_ends_with_its_robots_txt(server, crawl):
+    server.answers["/robots.txt"] = [rules("User-agent: *\nCrawl-delay: 50\n"), (404, {}, b"")]
+    settings = {**OBEY, "FOCUSED_ROBOTS_AGE": 0.001, "FOCUSED_CRAWL_DELAY_MAX": 1.0, "DOWNLOAD_DELAY_JITTER": 0}
+    done = crawl(f"{server.root}/", settings=settings, one_by_one=True, times=20, pause=0.01)
+    first, second, *_, last = sorted(end["at"] for end in done.ends)
+    assert second - first > 0.9
+    assert last - second < 18 * 0.9
+
+
 def test_a_crawl_delay_is_bounded(server, crawl):
     server.answers["/robots.txt"] = rules("User-agent: *\nCrawl-delay: 86400\n")
     done = crawl(f"{server.root}/", settings={**OBEY, "FOCUSED_CRAWL_DELAY_MAX": 0.2}, times=2)

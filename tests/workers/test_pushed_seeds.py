@@ -69,7 +69,10 @@ def test_plain_addresses_and_json_are_read(client, open_seeds):
 
 @pytest.mark.parametrize(
     "junk",
-    [b"no address", b"{broken", b"\xff\xfe", b'{"title": "no url"}', b'{"url": 3}', b'{"url": "http://a/", "meta": 1}'],
+    [
+        *(b"no address", b"{broken", b"\xff\xfe", b'{"title": "no url"}', b'{"url": 3}', b"file:///etc/passwd"),
+        *(b'{"url": "http://a/", "meta": 1}', b'{"url": "http://a/", "meta": {"depth": "x"}}', b"ftp://a.example/"),
+    ],
 )
 def test_what_is_no_seed_is_counted_and_does_not_stop_the_others(client, open_seeds, junk):
     seeds, admitted, counts = open_seeds()
@@ -78,6 +81,29 @@ def test_what_is_no_seed_is_counted_and_does_not_stop_the_others(client, open_se
     assert [request.url for request in admitted] == ["http://a.example/"]
     assert counts == {"focused/seed/refused": 1, "focused/seed/pushed": 1}
     assert not client.exists(KEY)
+
+
+def test_a_seed_that_the_crawl_stumbles_over_does_not_stop_the_others(client, open_seeds):
+    seeds, admitted, counts = open_seeds()
+
+    def crawl(request):
+        if request.meta.get("odd"):
+            raise AttributeError("odd")
+        admitted.append(request)
+
+    seeds.crawler.engine.crawl = crawl
+    client.rpush(KEY, json.dumps({"url": "http://a.example/", "meta": {"odd": 1}}), "http://b.example/")
+    assert seeds.take(yes) == 2
+    assert [request.url for request in admitted] == ["http://b.example/"]
+    assert counts == {"focused/seed/refused": 1, "focused/seed/pushed": 1}
+    assert not client.exists(KEY)
+
+
+def test_what_is_our_own_in_meta_is_not_for_others_to_say(client, open_seeds):
+    seeds, admitted, _ = open_seeds()
+    client.rpush(KEY, json.dumps({"url": "http://a.example/", "meta": {"focused": {"token": 1}, "job": 7}}))
+    seeds.take(yes)
+    assert admitted[0].meta == {"job": 7, "is_start_request": True}
 
 
 def test_nothing_is_taken_away_that_may_not_have_been_admitted(client, open_seeds):

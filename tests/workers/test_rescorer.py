@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -40,6 +41,14 @@ class Failing(Plain):
     def score(self, evidence):
         if len(evidence) > 1:
             raise ArithmeticError("no number")
+        return super().score(evidence)
+
+
+class Talking(Plain):
+    """Says what it does."""
+
+    def score(self, evidence):
+        print("scoring", len(evidence), flush=True)
         return super().score(evidence)
 
 
@@ -115,7 +124,7 @@ def test_a_process_that_was_killed_is_told_and_another_one_started(frontier, ope
         with pytest.raises(TimeoutError):
             work.result(0.2)
         os.kill(process, signal.SIGKILL)
-        with pytest.raises(RuntimeError, match="ended with code -9"):
+        with pytest.raises(RuntimeError, match=r"failed \(code -9\)"):
             work.result(10)
     made.run(Plain(2.5), MANY)
     assert addresses(frontier.store) == AGAIN
@@ -134,12 +143,25 @@ def test_redis_is_away(frontier, open_rescorer, tmp_path: Path):
         open_rescorer(server).run(Plain(), MANY)
 
 
+def ignores_interrupts(process: int) -> bool:
+    (mask,) = re.findall(r"^SigIgn:\s*(\w+)", Path(f"/proc/{process}/status").read_text(), flags=re.M)
+    return bool(int(mask, 16) >> (signal.SIGINT - 1) & 1)
+
+
+def test_what_a_prioritizer_prints_does_not_get_between_the_answers(frontier, open_rescorer):
+    made = open_rescorer()
+    made.run(Talking(0.5), MANY)
+    made.run(Talking(2.5), MANY)
+    assert addresses(frontier.store) == AGAIN
+
+
 def test_the_process_ends_with_its_worker_however_that_ends():
     reader, writer = os.pipe()
     process = subprocess.Popen([sys.executable, "-m", rescorer.__name__], stdin=reader, stdout=subprocess.DEVNULL)
     os.close(reader)
-    time.sleep(1)
+    while not ignores_interrupts(process.pid):
+        assert process.poll() is None
+        time.sleep(0.02)
     process.send_signal(signal.SIGINT)
-    time.sleep(0.2)
     os.close(writer)
     assert process.wait(30) == 0

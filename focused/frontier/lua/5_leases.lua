@@ -244,7 +244,7 @@ function OPS.redirect(op)
       if not further then break end
       behind = unbin(further)
     end
-    return { followed = false, link = target, relevance = relevance_of(behind) }
+    return { followed = false, link = target, relevance = relevance_of(behind), is_through = not read(behind) }
   end
   if new then
     count_waiting(new.host, -1)

@@ -71,7 +71,14 @@ local function carry_out(keys, arguments)
   local answers = {}
   for i = 4, #arguments do
     local op = cmsgpack.unpack(arguments[i])
-    answers[#answers + 1] = OPS[op[1]](op) or false
+    local is_done, answer = pcall(OPS[op[1]], op)
+    if not is_done then
+      -- Nothing is rolled back: what the operations before have done is counted.
+      settle()
+      standing()
+      return redis.error_reply((type(answer) == 'table' and answer.err or tostring(answer)) .. ' (' .. op[1] .. ')')
+    end
+    answers[#answers + 1] = answer or false
   end
   settle()
   answers[#answers + 1] = standing()
