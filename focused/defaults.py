@@ -7,6 +7,7 @@ settings module does not know ours.
 from __future__ import annotations
 
 import os
+from math import inf
 from typing import Any
 
 from scrapy.settings import BaseSettings
@@ -124,12 +125,34 @@ DEFAULTS: dict[str, Any] = {
     "FOCUSED_STATS_FILE": "",
 }
 
+# What a number must be at least and at most; else at least 0.
+_BOUNDS = {
+    **dict.fromkeys(("FOCUSED_PAGE_LINKS", "FOCUSED_PAGE_LEAVES", "FOCUSED_PAGE_WORDS"), (1, inf)),
+    **dict.fromkeys(("FOCUSED_EVIDENCE_PIECES", "FOCUSED_SAVE_EVERY", "FOCUSED_DEATHS"), (1, inf)),
+    **dict.fromkeys(("FOCUSED_ROBOTS_TRIES", "FOCUSED_ROBOTS_HOSTS", "FOCUSED_BACKOFF_FAILURES"), (1, inf)),
+    **dict.fromkeys(("FOCUSED_PATIENCE", "FOCUSED_OUTPUT_RELEVANT"), (0, 1)),
+    "FOCUSED_LATE_LESSONS": (-1, inf),
+}
+_CHOICES = {"FOCUSED_INNER_ADDRESSES": ("refuse", "allow")}
 _FROM_ENVIRONMENT = ("FOCUSED_MODELS",)
 
 
 def from_environment() -> dict[str, str]:
     """Settings that may also come from the environment."""
     return {name: os.environ[name] for name in _FROM_ENVIRONMENT if os.environ.get(name)}
+
+
+def misfit(name: str, value: Any) -> str:
+    """Why a value of the right type is none that one of our settings can have; '' if it is."""
+    choices = _CHOICES.get(name)
+    if choices and value not in choices:
+        return f"{value!r}: choose one of {', '.join(choices)}"
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return ""
+    least, most = _BOUNDS.get(name, (0, inf))
+    if least <= value <= most:
+        return ""
+    return f"{value!r}: give a number from {least}" + (" on" if most == inf else f" to {most}")
 
 
 def read(settings: BaseSettings, name: str) -> Any:

@@ -12,7 +12,11 @@ from typing import IO
 
 @contextmanager
 def write_whole(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write to, which takes its place (over one that is there) when all is written, and else leaves none."""
+    """A file to write to, which takes its place (over one that is there) when all is written, and else leaves none.
+
+    Its folder is made if need be.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.{os.getpid()}.part")
     try:
         with partial.open("wb") as file:

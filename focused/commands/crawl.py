@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from scrapy.commands.crawl import Command as ScrapyCrawl
+from scrapy.exceptions import UsageError
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -28,7 +29,7 @@ class Command(ScrapyCrawl):
         from focused.teaching.first import TeachingCrawler, topic_to_teach
 
         if args != [FocusedSpider.name]:
-            super().run(args, opts)
+            self._run_other(args, opts)
             return
         assert self.crawler_process
         assert self.settings is not None
@@ -47,6 +48,13 @@ class Command(ScrapyCrawl):
         process.start()
         self._report(crawler)
 
+    def _run_other(self, args: list[str], opts: argparse.Namespace) -> None:
+        assert self.crawler_process
+        names = self.crawler_process.spider_loader.list()
+        if len(args) == 1 and args[0] not in names:
+            raise UsageError(f"there is no spider {args[0]!r}; there is: {', '.join(names)}", print_help=False)
+        super().run(args, opts)
+
     def _report(self, crawler: Crawler) -> None:
         """The reason in the last line; a code that says whether it went well."""
         from focused.extensions.progress import summary
@@ -57,6 +65,9 @@ class Command(ScrapyCrawl):
             return
         stats = crawler.stats
         reason = stats.get_value("finish_reason")
+        if reason is None and not (self.crawler_process and self.crawler_process.bootstrap_failed):
+            self._end(_FAILED, "interrupted before it had begun: the same command begins it, or goes on with it")
+            return
         words = str(stats.get_value("focused/stopped_by") or reason)
         if reason in _FAILURES:
             self._end(_FAILED, words)
@@ -80,6 +91,6 @@ class Command(ScrapyCrawl):
 def _why_nothing(stats: dict[str, Any]) -> str:
     ends = {name.rpartition("/")[2]: count for name, count in stats.items() if name.startswith("focused/outcome/")}
     if not ends:
-        return "no seed was admitted (are all of them out of the topic's allowed hosts?)"
+        return "no seed was admitted"
     told = ", ".join(f"{count} {name}" for name, count in sorted(ends.items()))
     return f"no seed could be reached ({told}; the log says why)"

@@ -46,6 +46,8 @@ class Command(ScrapyCommand):
             raise UsageError(
                 "name one job, and what to write: -o FILE for its items, --apprentice FILE for what it learned"
             )
+        if not 0 <= opts.relevant <= 1:
+            raise UsageError(f"--relevant {opts.relevant:g}: give a number from 0 to 1", print_help=False)
         if opts.train and not opts.apprentice:
             raise UsageError("--train needs --apprentice FILE: where to write what was learned")
         in_redis = is_in_redis(args[0], opts.crawl)

@@ -46,7 +46,7 @@ class Command(ScrapyCommand):
         except JobRefused as error:
             raise UsageError(str(error), print_help=False) from error
         except (OSError, sqlite3.Error) as error:
-            raise UsageError(f"the report of {args[0]!r} cannot be written: {error}", print_help=False) from error
+            raise UsageError(f"the report of {args[0]!r} cannot be made: {error}", print_help=False) from error
         print(path)
 
     def _from_job(self, job: Path, opts: argparse.Namespace) -> Path:

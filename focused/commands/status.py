@@ -164,7 +164,9 @@ def _without_job(args: list[str], watch: str | None) -> tuple[list[str], float |
     try:
         seconds = float(watch)
     except ValueError:
-        return [*args, watch], float(_EVERY)
+        if args:
+            raise UsageError(f"--watch {watch}: give a number of seconds above 0") from None
+        return [watch], float(_EVERY)
     if not 0 < seconds < float("inf"):
         raise UsageError(f"--watch {watch}: give a number of seconds above 0")
     return args, seconds

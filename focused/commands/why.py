@@ -44,6 +44,8 @@ class Command(ScrapyCommand):
 
         assert self.settings is not None
         job = opts.job or self.settings.get("JOBDIR")
+        if opts.links < 1:
+            raise UsageError(f"--links {opts.links}: give a number from 1 on", print_help=False)
         if not job:
             raise UsageError("name an address and a job: scrapy why URL --job JOBDIR")
         try:

@@ -17,6 +17,7 @@ from scrapy.utils.defer import _schedule_coro
 from focused import signals
 from focused.critics.base import RELEVANT
 from focused.defaults import read
+from focused.extensions.progress import count
 from focused.frontier.scheduler import frontier_of
 from focused.frontier.store import Outcome, PageRecord
 from focused.parts import has_topic, parts_of
@@ -57,9 +58,9 @@ class LimitsExtension:
         frontier.most_pages = self._pages
         self._found_so_far = frontier.store.found
         if self._pages and frontier.store.pages >= self._pages:
-            self._close("pages", f"the job has its {self._pages} pages already")
+            self._close("pages", f"the job has {count(frontier.store.pages, 'page')} already")
         elif self._found and self._found_so_far >= self._found:
-            self._close("found", f"the job has its {self._found} relevant pages already")
+            self._close("found", f"the job has {count(self._found_so_far, 'relevant page')} already")
 
     def page_judged(self, item: Any, record: PageRecord) -> None:
         """Count a page, and close when a limit is reached."""
@@ -80,9 +81,9 @@ class LimitsExtension:
         pages = store.pages if store else self.crawler.stats.get_value("focused/page/judged", 0)
         found = store.found if store and store.is_shared else self._found_so_far
         if self._pages and pages >= self._pages:
-            self._close("pages", f"{self._pages} pages fetched")
+            self._close("pages", f"{count(self._pages, 'page')} fetched")
         elif self._found and found >= self._found:
-            self._close("found", f"{self._found} relevant pages found")
+            self._close("found", f"{count(self._found, 'relevant page')} found")
         return self._closing
 
     def spider_closed(self, reason: str) -> None:

@@ -36,7 +36,10 @@ _PACE_OVER = 10.0
 
 
 class ProgressExtension:
-    """Counts what is shown. On a terminal the line stands below the log, whose lines scroll by above it."""
+    """Counts what is shown. On a terminal the line stands below the log, whose lines scroll by above it.
+
+    Shown ``every`` so many seconds; 0: only counted, for the summary.
+    """
 
     def __init__(self, crawler: Crawler, every: float) -> None:
         self.crawler = crawler
@@ -54,10 +57,7 @@ class ProgressExtension:
     def from_crawler(cls, crawler: Crawler) -> Self:
         if not has_topic(crawler):
             raise NotConfigured
-        every = read(crawler.settings, "FOCUSED_PROGRESS_EVERY")
-        if every <= 0:
-            raise NotConfigured
-        return cls(crawler, every)
+        return cls(crawler, read(crawler.settings, "FOCUSED_PROGRESS_EVERY"))
 
     def spider_opened(self) -> None:
         """Take up the counts of an earlier start, and begin to show them."""
@@ -67,6 +67,8 @@ class ProgressExtension:
             self._pages, self._found, self._sum = store.pages, store.found, store.relevance_sum
         self._marks.append((monotonic(), self._pages))
         settings = self.crawler.settings
+        if not self._every:
+            return
         terminal = terminal_for(settings)
         if terminal is not None:
             self._line = LiveLine(terminal)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _FLUSH_AFTER = 0.05
-# Of a host that is full so many links are closed before others have their turn.
+# So many links that may not be followed are closed before others have their turn.
 _MOST_CLOSED = 200
 
 
@@ -184,19 +184,29 @@ class FrontierScheduler(BaseScheduler):
         self.crawler.stats.inc_value("focused/host/put_to_sleep")
 
     def _lease(self) -> Lease | None:
-        """The next link; those of a host that has given all it may are closed on the way, some at a time."""
+        """The next link; those that may not be followed are closed on the way, some at a time."""
         for _ in range(_MOST_CLOSED):
             lease = self.store.lease(monotonic(), self._gate)
             if lease is None:
                 self._wake_at(self.store.next_wake())
                 return None
-            full = 0 < self._per_host <= self.store.pages_of(lease.host)
-            if not full or lease.token in self._coming_back:
+            refusal = "" if lease.token in self._coming_back else self._refusal(lease)
+            if not refusal:
                 return lease
-            self.store.acknowledge(lease.token, Outcome.DENIED, f"limit of {self._per_host} pages per host")
-            self.crawler.stats.inc_value("focused/outcome/denied")
+            self.store.acknowledge(lease.token, Outcome.DENIED, refusal)
+            self._count(Outcome.DENIED)
         self._wake_at(monotonic())
         return None
+
+    def _refusal(self, lease: Lease) -> str:
+        """Why a link is not to be fetched: its host is full, or the rules were others when it came in."""
+        if 0 < self._per_host <= self.store.pages_of(lease.host):
+            return f"limit of {self._per_host} pages per host"
+        host = self.store.host_name(lease.host)
+        reason = self.parts.scope.refusal(lease.url, host, lease.depth, is_given=not lease.source)
+        if reason and lease.seed:
+            logger.warning("The seed %s is not fetched: its host is not one that may be crawled", lease.url)
+        return f"out of scope: {reason}" if reason else ""
 
     # --- coming in ---------------------------------------------------------------------------------------------
 
@@ -264,8 +274,11 @@ class FrontierScheduler(BaseScheduler):
             if not url or admitted is None:
                 note(request, Outcome.DENIED, f"redirect out of scope: {request.url}")
                 return False
+            before = self.store.link_of(token)
             if not self.store.redirect(token, url, url_to_host(url)):
                 return False
+            if self.store.link_of(token) != before:
+                self._count(Outcome.REDIRECT)
         del self._flights[token]
         self._free(host)
         request.meta[META].pop("outcome", None)
@@ -389,7 +402,10 @@ class FrontierScheduler(BaseScheduler):
         if outcome is Outcome.DEAD or self.store.was_redirected(token):
             self.parts.teach(token, self.store.lessons_of(token))
         ended = self.store.acknowledge(token, outcome, str(detail))
-        self.crawler.stats.inc_value(f"focused/outcome/{ended.name.lower()}")
+        self._count(ended)
+
+    def _count(self, outcome: Outcome) -> None:
+        self.crawler.stats.inc_value(f"focused/outcome/{outcome.name.lower()}")
 
     def _postpone(self, token: int, request: Request, seconds: float) -> bool:
         link = self.store.link_of(token)

@@ -50,7 +50,6 @@ def write_report(job: Path, path: Path) -> None:
 def write_report_of(source: Source, path: Path) -> None:
     """Write the report of a crawl, wherever that is kept."""
     text = render_report(source)
-    path.parent.mkdir(parents=True, exist_ok=True)
     with write_whole(path) as file:
         file.write(text.encode("utf-8", "replace"))
 

@@ -124,6 +124,16 @@ class Scope:
                 admitted.append(None)
         return admitted
 
+    def refusal(self, url: str, host: str, depth: int, *, is_given: bool = False) -> str:
+        """Why a link that waits is not to be followed by the rules of this start; '' if it is.
+
+        One that ``is_given`` by the user, not found on a page, only has to be of a host that may be crawled.
+        """
+        reason = self._reason_of_host(host)
+        if not reason and not is_given:
+            reason = "depth" if 0 < self.rules.depth < depth else self._pattern_reason(url)
+        return reason
+
     def _first_time(self, key: int, url: str, host: str) -> bool | str | tuple[str]:
         verdict = self._old.get(key)
         if verdict is None:
@@ -152,12 +162,7 @@ class Scope:
             return "scheme"
         if rules.length and len(url) > rules.length:
             return "length"
-        refusal = self._hosts.get(host)
-        if refusal is None:
-            refusal = self._hosts[host] = self._host_reason(host)
-        if refusal:
-            return refusal
-        return self._pattern_reason(url) or self._parts_reason(url)
+        return self._reason_of_host(host) or self._pattern_reason(url) or self._parts_reason(url)
 
     def _pattern_reason(self, url: str) -> str:
         if self._deny and self._deny.search(url):
@@ -174,7 +179,13 @@ class Scope:
             return "parameters"
         return self._path_reason(path) if path.count("/") >= 2 else ""
 
-    def _host_reason(self, host: str) -> str:
+    def _reason_of_host(self, host: str) -> str:
+        reason = self._hosts.get(host)
+        if reason is None:
+            reason = self._hosts[host] = self._judge_host(host)
+        return reason
+
+    def _judge_host(self, host: str) -> str:
         if any(_is_under(host, denied) for denied in self.rules.denied_hosts):
             return "host"
         allowed = self.rules.allowed_hosts

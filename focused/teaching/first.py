@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from pathlib import Path
 from typing import Any
 
@@ -63,18 +64,28 @@ def topic_to_teach(arguments: dict[str, Any], settings: Settings) -> Topic | Non
     for name, value in (("FOCUSED_CRITIC", parsed.critic), ("FOCUSED_PRIORITIZER", parsed.prioritizer)):
         if value:
             own.set(name, value, "cmdline")
+    if own["JOBDIR"] and not is_in_redis(own):
+        _check_folder("JOBDIR", Path(own["JOBDIR"]))
     if needs_teaching(topic, own):
         plan_teaching(topic, own)
+        _check_folder("FOCUSED_MODELS", Path(read(own, "FOCUSED_MODELS")))
         critic = choose_critic(topic, read(own, "FOCUSED_CRITIC")).make()
         _check_start(topic, critic, own, parsed)
         return topic
     critic = critic_for(topic, Path(read(own, "FOCUSED_MODELS")), read(own, "FOCUSED_CRITIC"))
     identity = _check_start(topic, critic, own, parsed)
     if own["JOBDIR"] and not is_in_redis(own):
-        if Path(own["JOBDIR"]).is_file():
-            raise ValueError(f"JOBDIR: {own['JOBDIR']!r} is a file; a job is a folder")
         check_job(Path(own["JOBDIR"]), identity)
     return None
+
+
+def _check_folder(name: str, path: Path) -> None:
+    """Can a folder be made there, or written to?"""
+    there = next(one for one in (path, *path.absolute().parents) if one.exists())
+    if not there.is_dir():
+        raise ValueError(f"{name}={str(path)!r}: {str(there)!r} is a file; give a folder")
+    if not os.access(there, os.W_OK):
+        raise ValueError(f"{name}={str(path)!r}: nothing may be written to {str(there)!r}; give another folder")
 
 
 def _check_start(topic: Topic, critic: Critic, settings: Settings, arguments: Arguments) -> dict[str, str]:

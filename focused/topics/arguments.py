@@ -17,7 +17,7 @@ from focused.critics import CRITICS
 from focused.prioritizers import PRIORITIZERS
 from focused.registry import find
 from focused.topics.checks import to_hosts, to_urls, unknown_name
-from focused.topics.limits import Count, Dry, Share, read_dry
+from focused.topics.limits import Count, Dry, Share, read_dry, whole
 from focused.topics.problems import Problems, ProblemsError, did_you_mean
 
 _Reader = Callable[[str, Any, Problems], Any]
@@ -115,7 +115,7 @@ def _file(name: str, value: Any, problems: Problems) -> str:
 def _number(kind: Any) -> _Reader:
     def read(name: str, value: Any, problems: Problems) -> Any:
         try:
-            return msgspec.convert(str(value).strip(), kind, strict=False)
+            return msgspec.convert(whole(str(value).strip()), kind, strict=False)
         except msgspec.ValidationError:
             problems.add(name, f"{value!r} is not {kind.__metadata__[0].description}")
             return None

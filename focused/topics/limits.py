@@ -20,11 +20,16 @@ class Dry(msgspec.Struct, frozen=True):
     pages: Count = 200
 
 
+def whole(text: str) -> str:
+    """A number as msgspec wants it written: ``.5`` is 0.5."""
+    return f"0{text}" if text.startswith(".") else text
+
+
 def to_dry(value: Any) -> Dry:
     """What ``HARVEST/PAGES`` means; ValueError if that is not what it is."""
     parts = [part.strip() for part in str(value).split("/", 1)]
     try:
-        return msgspec.convert(dict(zip(("harvest", "pages"), parts, strict=False)), Dry, strict=False)
+        return msgspec.convert(dict(zip(("harvest", "pages"), map(whole, parts), strict=False)), Dry, strict=False)
     except msgspec.ValidationError as error:
         words = f"{value!r} is not HARVEST/PAGES, such as '0.05/200': stop below 0.05 over the last 200"
         raise ValueError(words) from error

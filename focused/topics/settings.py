@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from scrapy.settings import default_settings  # noqa: TID251  (only the names of Scrapy's settings)
 
-from focused.defaults import DEFAULTS, read
+from focused.defaults import DEFAULTS, misfit, read
 from focused.topics.limits import read_dry
 from focused.topics.problems import Problems, did_you_mean, near
 
@@ -90,6 +90,9 @@ def check_ours(settings: BaseSettings, problems: Problems) -> None:
             kind = _KINDS[type(DEFAULTS[name])]
             problems.add(name, f"{settings.get(name)!r} does not fit: give {kind} (the default is {DEFAULTS[name]!r})")
         else:
+            what = misfit(name, value)
+            if what:
+                problems.add(name, what)
             if name == "FOCUSED_STOP_DRY" and value:
                 read_dry(name, value, problems)
 
@@ -100,8 +103,16 @@ def _refusal(name: str, value: object) -> str:
     if name.upper().startswith("FOCUSED_"):
         return _misfit(name, value)
     if name.isupper():
-        return ""
+        return _scrapys_misfit(name, value)
     return f"names of settings are in upper case{did_you_mean(name, _SCRAPYS | DEFAULTS.keys())}"
+
+
+def _scrapys_misfit(name: str, value: object) -> str:
+    """Why a value cannot be that of one of Scrapy's numbers."""
+    default = getattr(default_settings, name, None)
+    if type(default) not in {int, float} or isinstance(value, int | float):
+        return ""
+    return f"{value!r} does not fit: give {_KINDS[type(default)]} (the default is {default!r})"
 
 
 def _misfit(name: str, value: object) -> str:
@@ -109,10 +120,9 @@ def _misfit(name: str, value: object) -> str:
     if name not in DEFAULTS:
         return f"unknown setting{did_you_mean(name, DEFAULTS)}"
     try:
-        msgspec.convert(value, type(DEFAULTS[name]))
+        return misfit(name, msgspec.convert(value, type(DEFAULTS[name])))
     except msgspec.ValidationError as error:
         return f"{value!r} does not fit, the default is {DEFAULTS[name]!r} ({error})"
-    return ""
 
 
 def _merged(name: str, there: Any, value: Any) -> Any:

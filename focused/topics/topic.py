@@ -6,6 +6,7 @@ begin at. Whatever is wrong with it is told at once, each mistake with its file 
 
 from __future__ import annotations
 
+import logging
 import os.path
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,8 +17,10 @@ import msgspec
 
 from focused.topics import library
 from focused.topics.checks import check_content, to_hosts, to_urls, typed
-from focused.topics.problems import Problems, ProblemsError, near
+from focused.topics.problems import Problems, ProblemsError, did_you_mean, near
 from focused.topics.toml import UnreadableToml, read_toml
+
+logger = logging.getLogger(__name__)
 
 _CHOICES = "a shipped topic's name, the path of a topic file, or plain words with seeds"
 
@@ -95,6 +98,9 @@ def _source(spec: str, seeds: Sequence[str], folder: Path) -> _Source:
         raise TopicError([str(error)]) from error
     if not seeds:
         raise TopicError([_unknown(spec)])
+    meant = did_you_mean(spec, library.shipped_topics())
+    if meant:
+        logger.warning("%r is no shipped topic, and taken as plain words%s", spec, meant)
     keywords = [phrase.strip() for phrase in spec.split(",") if phrase.strip()]
     return _Source(f"topic {spec!r}", {"name": spec, "keywords": keywords})
 

@@ -31,17 +31,12 @@ _SHORTEST_LEASE = 2.0
 
 def check_settings(settings: BaseSettings) -> None:
     """JobRefused if a number among the settings of a shared crawl makes no sense."""
-    lease, patience = read(settings, "FOCUSED_LEASE_SECONDS"), read(settings, "FOCUSED_REDIS_PATIENCE")
+    lease = read(settings, "FOCUSED_LEASE_SECONDS")
     if not _SHORTEST_LEASE <= lease < float("inf"):
         raise JobRefused(
             f"FOCUSED_LEASE_SECONDS={lease!r}: give seconds from {_SHORTEST_LEASE:.0f} on; a worker gives a sign of "
             f"life each second, and must not be taken for dead for a slow page"
         )
-    if not 0 <= patience < float("inf"):
-        raise JobRefused(f"FOCUSED_REDIS_PATIENCE={patience!r}: give seconds, from 0 on")
-    most = read(settings, "FOCUSED_MOST_WAITING")
-    if most < 0:
-        raise JobRefused(f"FOCUSED_MOST_WAITING={most!r}: give a number of links, 0 = any")
 
 
 def check_crawl(topic: Topic, settings: BaseSettings, prioritizer: Prioritizer, critic: Critic) -> None:

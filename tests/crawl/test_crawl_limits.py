@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from focused.pages.page import url_to_host
-from focused.testing.reply import Reply, linking
+from focused.report.status import read_status
+from focused.testing.reply import Reply, linking, redirect
 
 HUB = "http://hub.example/"
 ON = "A star is seen through a telescope, and a galaxy is seen as many stars. Galaxy, star, telescope. "
@@ -78,6 +79,41 @@ def test_a_job_with_nothing_left_to_fetch_ends_well_when_started_again(crawl):
     assert again.exit_code == 0
     assert not again.fetched
     assert again.last_line == "The crawl ended: no link is left to follow"
+
+
+def test_what_waits_is_not_fetched_when_the_limits_of_a_later_start_forbid_it(crawl):
+    links = [f"http://{host}.example/{n}" for n in range(4) for host in ("good", "bad", "www.bad")]
+    deep = {"http://good.example/0": page("http://good.example/deep")}
+    site = {HUB: page(*links, "http://good.example/login")} | {link: page() for link in links} | deep
+    crawl(site, arguments={"pages": 1}, settings={"CONCURRENT_REQUESTS": 1})
+    limits = {"deny_hosts": "bad.example", "deny": "login", "depth": 1}
+    again = crawl(site, arguments=limits)
+    assert sorted(again.fetched) == [f"http://good.example/{n}" for n in range(4)]
+    assert again.stats["focused/outcome/denied"] == 9
+    assert again.reason() == "finished"
+
+
+def test_seeds_are_of_hosts_that_may_be_crawled(crawl):
+    site = {HUB: page("http://good.example/"), "http://good.example/": page()}
+    denied = crawl(site, arguments={"deny_hosts": "hub.example"})
+    assert not denied.fetched
+    assert denied.exit_code == 1
+    assert "The seed http://hub.example/ is not fetched" in denied.log
+    assert "1 denied" in denied.last_line
+
+
+def test_patterns_are_for_links_that_are_found(crawl):
+    site = {HUB: page("http://good.example/a", "http://good.example/b"), "http://good.example/a": page()}
+    assert crawl(site, arguments={"allow": "/a$"}).fetched == [HUB, "http://good.example/a"]
+
+
+def test_redirects_are_counted_alike_everywhere(crawl, tmp_path):
+    moved = {f"http://old.example/{n}": redirect(f"http://new.example/{n}") for n in range(5)}
+    site = {HUB: page(*moved), **moved, **{f"http://new.example/{n}": page(text=f"{ON} {n}x{n}") for n in range(5)}}
+    result = crawl(site)
+    assert result.stats["focused/outcome/redirect"] == 5
+    assert "5 redirects" in result.log
+    assert read_status(tmp_path / "job").outcomes["redirect"] == 5
 
 
 def test_depth_is_limited(crawl):
@@ -157,7 +193,7 @@ def test_a_job_that_has_its_pages_fetches_nothing_more(crawl):
     again = crawl(site, arguments={"pages": 4})
     assert again.fetched == []
     assert again.exit_code == 0
-    assert "has its 4 pages already" in again.last_line
+    assert "has 4 pages already" in again.last_line
 
 
 def test_statistics_add_up(crawl):

@@ -55,8 +55,15 @@ def test_arguments_that_cannot_be_used(tmp_path: Path, arguments: dict[str, obje
         ({"FOCUSED_STOP_DRY": "often"}, "'often' is not HARVEST/PAGES"),
         ({"FOCUSED_BACKOFF_FIRST": "soon"}, "give a number (the default is 30.0)"),
         ({"JOBDIR": __file__}, "is a file"),
+        ({"JOBDIR": "/dev/null/x"}, "'/dev/null' is a file"),
+        ({"FOCUSED_EVIDENCE_PIECES": 0}, "0: give a number from 1 on"),
+        ({"FOCUSED_SAVE_EVERY": 0}, "0: give a number from 1 on"),
+        ({"FOCUSED_PATIENCE": 7}, "7.0: give a number from 0 to 1"),
+        ({"FOCUSED_PATIENCE": "nan"}, "nan: give a number from 0 to 1"),
+        ({"FOCUSED_INNER_ADDRESSES": "foo"}, "'foo': choose one of refuse, allow"),
     ],
-    ids=["unknown", "no whole number", "over no pages", "no harvest", "no number", "no folder"],
+    ids=["unknown", "no whole number", "over no pages", "no harvest", "no number", "no folder", "below a file"]
+    + [f"bounds {n}" for n in range(5)],
 )
 def test_settings_that_cannot_be_used(tmp_path: Path, setting: dict[str, object], reason: str):
     assert reason in refused(tmp_path, WORDS, settings=setting).log

@@ -77,7 +77,9 @@ def test_nothing_is_told_when_nothing_is_asked_for(site: SiteServer, topic: Path
     settings = {"FOCUSED_PROGRESS_EVERY": 0}
     result = run_crawl({"topic": topic, "pages": 3}, folder=tmp_path, site=site, settings=settings)
     assert "pages/s" not in result.log
+    assert "\n3 pages, " in result.log, "the summary is as ever"
     assert result.last_line == "The crawl ended: 3 pages fetched"
+    assert result.stats["focused/job/pages"] == 3
 
 
 def test_on_a_terminal_a_line_stands_below_a_log_that_stays_whole(

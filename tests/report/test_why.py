@@ -188,5 +188,6 @@ def test_the_command(job: Path, scrapy: Callable[..., object]) -> None:
     assert "is not known to this job" in run.stderr
     assert run.returncode == 1
     assert scrapy("why", "--job", job, "--links", 2).stdout.count("\n") == 3
+    assert "--links 0: give a number" in scrapy("why", "--job", job, "--links", 0).stderr
     assert scrapy("why", f"{A}/bird3").returncode == 2
     assert scrapy("why", "--job", "/nowhere", f"{A}/bird3").returncode == 2
