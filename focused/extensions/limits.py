@@ -55,7 +55,7 @@ class LimitsExtension:
         frontier = frontier_of(self.crawler)
         if frontier is None:
             return
-        frontier.most_pages = self._pages
+        frontier.most_pages, frontier.most_found = self._pages, self._found
         self._found_so_far = frontier.store.found
         if self._pages and frontier.store.pages >= self._pages:
             self._close("pages", f"the job has {count(frontier.store.pages, 'page')} already")

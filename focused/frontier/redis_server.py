@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from hashlib import sha1
 from importlib.resources import files
 from time import monotonic, sleep
@@ -42,8 +43,12 @@ _LIBRARY = f"#!lua name={_NAME}\n{_LUA}".replace("@NAME@", _NAME)
 _PASSING = ("BUSY", "MISCONF", "NOREPLICAS")
 _PASSING_ERRORS = (OutOfMemoryError, ReadOnlyError, ClusterDownError, MasterDownError, TryAgainError)
 _LOST = "LOST"
+# Somebody may flush the functions of the server again and again.
+_TIMES_LOADED = 10
 # Every worker calls about once a second.
 _LATELY = 5.0
+# Seconds to look through all keys of a server for those of a crawl.
+_LONGEST_SCAN = 300
 _FIRST_PAUSE, _LONGEST_PAUSE, _LOOK_EVERY = 0.05, 1.0, 0.2
 
 
@@ -119,12 +124,13 @@ class Server:
                 return found
 
     def _carry_out(self, arguments: Sequence[Any]) -> Any:
-        try:
-            return self.client.fcall(_NAME, 1, *arguments)
-        except ResponseError as error:
-            if "Function not found" not in str(error):
-                raise
-        self.client.function_load(_LIBRARY, replace=True)
+        for _ in range(_TIMES_LOADED):
+            try:
+                return self.client.fcall(_NAME, 1, *arguments)
+            except ResponseError as error:
+                if "Function not found" not in str(error):
+                    raise
+            self.client.function_load(_LIBRARY, replace=True)
         return self.client.fcall(_NAME, 1, *arguments)
 
     def _check_there(self, error: ResponseError) -> None:
@@ -172,10 +178,32 @@ def crawls_on(client: Redis) -> Iterator[str]:
         yield key.decode().removeprefix(before).removesuffix(f"{after}meta")
 
 
-def forget(client: Redis, crawl: str) -> None:
-    """Begin anew: nothing of a crawl is left."""
+@contextmanager
+def anew(client: Redis, crawl: str, is_ending: Callable[[], bool]) -> Iterator[bool]:
+    """Who begins anew is alone until it is at work: False for all others, once somebody is.
+
+    The lock is none of the crawl's keys, which are forgotten, and goes by itself should its holder die.
+    """
+    lock = f"{prefix_of(crawl)[:-1]}/anew"
+    while not client.set(lock, 1, nx=True, ex=_LONGEST_SCAN):
+        if is_at_work(client, crawl) or is_ending():
+            yield False
+            return
+        sleep(_FIRST_PAUSE)
+    try:
+        is_first = not is_at_work(client, crawl)
+        if is_first:
+            _forget(client, crawl, lock)
+        yield is_first
+    finally:
+        client.delete(lock)
+
+
+def _forget(client: Redis, crawl: str, lock: str) -> None:
+    """Nothing of a crawl is left."""
     for key in client.scan_iter(match=f"{prefix_of(crawl)}*".replace("[", "\\["), count=1_000):
         client.unlink(key)
+        client.expire(lock, _LONGEST_SCAN)
 
 
 def is_at_work(client: Redis, crawl: str) -> bool:

@@ -75,6 +75,7 @@ class FrontierScheduler(BaseScheduler):
         self._most_flights: int = crawler.settings.getint("CONCURRENT_REQUESTS")
         self._per_host: int = read(crawler.settings, "FOCUSED_STOP_PER_HOST")
         self.most_pages: int = 0
+        self.most_found: int = 0
         crawler.signals.connect(self._spider_error, signals.spider_error)
         crawler.signals.connect(self._response_received, signals.response_received)
         crawler.signals.connect(self._clean_up, signals.engine_stopped)
@@ -167,7 +168,7 @@ class FrontierScheduler(BaseScheduler):
             self._settle()
             # Links under way are fetched again after a crash, so their number is bounded: not by the downloader's
             # view alone, which forgets those at callback and pipelines.
-            if self._is_full() or 0 < self._most_flights <= len(self._flights):
+            if self._is_done() or self._is_full() or 0 < self._most_flights <= len(self._flights):
                 return None
             if self._kept_here:
                 return self._kept_here.popleft()
@@ -268,6 +269,9 @@ class FrontierScheduler(BaseScheduler):
     def _take_back(self, request: Request, token: int) -> bool:
         """A retry or a redirect re-enters under the lease of the original."""
         host = self._host_of(token)
+        if self._departures is not None:
+            # Before it goes on to another host: that it went out to this one must be known.
+            self._departures.came_back(token)
         if request.url != self._flights[token].url:
             url = join(request.url, "")
             admitted = self.parts.scope.admit([url], [url_to_host(url)], request.meta.get("depth", 0))[0]
@@ -282,8 +286,6 @@ class FrontierScheduler(BaseScheduler):
         del self._flights[token]
         self._free(host)
         request.meta[META].pop("outcome", None)
-        if self._departures is not None:
-            self._departures.came_back(token)
         self._coming_back[token] = request
         self.store.return_lease(token)
         return True
@@ -338,7 +340,7 @@ class FrontierScheduler(BaseScheduler):
 
     def _is_done(self) -> bool:
         """Are as many pages there as were asked for? (Of those that are out elsewhere, some may come to nothing.)"""
-        return bool(self.most_pages) and self.store.pages >= self.most_pages
+        return 0 < self.most_pages <= self.store.pages or 0 < self.most_found <= self.store.found
 
     def _wake_at(self, wake: float | None) -> None:
         if wake is None:

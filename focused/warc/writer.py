@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import fcntl
 import gzip
+import os
 import re
 import zlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from http import HTTPStatus
 from io import BytesIO
@@ -92,43 +94,55 @@ class WarcFiles:
     def _begin(self) -> IO[bytes]:
         """A new file, with a number that no other has."""
         number = _last_number(self.folder, self._stem) + 1
-        while True:
-            path = self.folder / f"{self._stem}-{number:05d}{ENDING}"
-            try:
-                file = Path(f"{path}{OPEN}").open("xb", buffering=0)  # noqa: SIM115  # it stays open
-                break
-            except FileExistsError:
-                number += 1
-        fcntl.flock(file, fcntl.LOCK_EX)
+        while (file := _new_file(path := self.folder / f"{self._stem}-{number:05d}{ENDING}")) is None:
+            number += 1
         writer = WARCWriter(BytesIO(), gzip=False, warc_version=_VERSION)
         _append(file, _member(writer.create_warcinfo_record(path.name, dict(self._info))))
         return file
 
     def _finish(self) -> None:
         if self._file is not None:
+            # While it is locked, or another start may take it for left behind.
             path = Path(self._file.name)
+            path.rename(path.with_name(path.name.removesuffix(OPEN)))
             self._file.close()
             self._file = None
-            path.rename(path.with_name(path.name.removesuffix(OPEN)))
+
+
+def _new_file(path: Path) -> IO[bytes] | None:
+    """A file that is locked; None if there is one already, or somebody took it for one that was left behind."""
+    try:
+        file = Path(f"{path}{OPEN}").open("xb", buffering=0)  # noqa: SIM115  # it stays open
+    except FileExistsError:
+        return None
+    fcntl.flock(file, fcntl.LOCK_EX)
+    if os.fstat(file.fileno()).st_nlink:
+        return file
+    file.close()
+    return None
 
 
 def repair(folder: Path, stem: str) -> list[Path]:
     """Cut the files that a killed crawl left open back to their last whole record; those in use are left alone."""
     repaired = []
     for path in sorted(folder.glob(f"{stem}-*{ENDING}{OPEN}")):
-        with path.open("r+b") as file:
+        # Another start may repair the same ones, and be through with this one.
+        with suppress(FileNotFoundError), path.open("r+b") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
                 continue
+            if not os.path.samestat(os.fstat(file.fileno()), path.stat()):
+                continue
+            # What was just made and is not locked yet is taken for left behind: who made it looks (`_new_file`).
             end = whole_until(file)
             file.truncate(end)
-        whole = path.with_name(path.name.removesuffix(OPEN))
-        if end:
-            path.rename(whole)
-            repaired.append(whole)
-        else:
-            path.unlink()
+            whole = path.with_name(path.name.removesuffix(OPEN))
+            if end:
+                path.rename(whole)
+                repaired.append(whole)
+            else:
+                path.unlink()
     return repaired
 
 

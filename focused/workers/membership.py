@@ -109,6 +109,8 @@ class Membership:
 
     def _live(self) -> None:
         self.store.beat()
+        if self.store.leased:
+            self._busy_at = monotonic()
         self._scheduler.let_go_of_lost()
         self._tell_of_the_dead()
         self._warn_of_crowd()

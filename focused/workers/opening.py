@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from secrets import token_hex
 from socket import gethostname
 
 from redis import Redis
+from redis.exceptions import ResponseError
 from scrapy.settings import BaseSettings
 
 from focused.critics.base import Critic
 from focused.defaults import read
-from focused.frontier.redis_server import forget, is_at_work, whose
+from focused.frontier.redis_server import anew, is_at_work, whose
 from focused.frontier.resume import MODEL, begin_with, identity_of, restore
 from focused.frontier.starts import note_start
 from focused.frontier.store import JobRefused
@@ -47,18 +49,45 @@ def check_crawl(topic: Topic, settings: BaseSettings, prioritizer: Prioritizer, 
     with connect(settings) as client:
         if settings.getbool("SCHEDULER_FLUSH_ON_START") and not is_at_work(client, crawl):
             return
-        for what, mine in _shared_identity(topic, prioritizer, critic).items():
-            kept = whose(client, crawl, what)
-            if kept not in {None, mine}:
-                raise of_another(crawl, what, str(kept), mine)
+        try:
+            _check_identity(client, crawl, _shared_identity(topic, prioritizer, critic))
+        except ResponseError as error:
+            raise JobRefused(f"Redis at {server_name(settings)} refuses: {error}") from error
+
+
+def _check_identity(client: Redis, crawl: str, identity: Mapping[str, str]) -> None:
+    for what, mine in identity.items():
+        kept = whose(client, crawl, what)
+        if kept not in {None, mine}:
+            raise of_another(crawl, what, str(kept), mine)
 
 
 def join(parts: Parts, settings: BaseSettings, is_ending: Callable[[], bool]) -> RedisStore:
     """Join the crawl that the settings and the topic name; JobRefused if it is another's."""
     check_settings(settings)
     client, crawl = connect(settings), crawl_name(parts.topic, settings)
-    if settings.getbool("SCHEDULER_FLUSH_ON_START"):
-        _begin_anew(client, crawl)
+    _warn_of_eviction(client)
+    if not settings.getbool("SCHEDULER_FLUSH_ON_START"):
+        return _join(parts, settings, client, is_ending)
+    with anew(client, crawl, is_ending) as is_first:
+        if not is_first:
+            logger.info("SCHEDULER_FLUSH_ON_START: others are at work on %r already; it is joined", crawl)
+        return _join(parts, settings, client, is_ending)
+
+
+def _warn_of_eviction(client: Redis) -> None:
+    """A server that throws keys away when it is full leaves a crawl of which parts are missing."""
+    # Who may not ask is not told.
+    with suppress(ResponseError):
+        memory = client.info("memory")
+        if memory.get("maxmemory") and memory.get("maxmemory_policy") != "noeviction":
+            logger.warning(
+                "Redis will throw parts of this crawl away when it is full: set its maxmemory-policy to noeviction"
+            )
+
+
+def _join(parts: Parts, settings: BaseSettings, client: Redis, is_ending: Callable[[], bool]) -> RedisStore:
+    crawl = crawl_name(parts.topic, settings)
     most_late = read(settings, "FOCUSED_LATE_LESSONS")
     store = RedisStore(
         client,
@@ -77,6 +106,8 @@ def join(parts: Parts, settings: BaseSettings, is_ending: Callable[[], bool]) ->
     )
     try:
         _take_part(parts, store, settings)
+        # From now on it is seen to be at work.
+        store.beat()
     except BaseException:
         store.close()
         raise
@@ -97,14 +128,6 @@ def _shared_identity(topic: Topic, prioritizer: Prioritizer, critic: Critic) -> 
     """What must be the same for all workers. They must judge alike: by the same file, if the critic was taught."""
     training = {"a critic of the training": critic.trained} if critic.trained else {}
     return {**identity_of(topic, prioritizer, critic), **training}
-
-
-def _begin_anew(client: Redis, crawl: str) -> None:
-    """What several workers are told when they are started together is done by the first of them alone."""
-    if is_at_work(client, crawl):
-        logger.info("SCHEDULER_FLUSH_ON_START: others are at work on %r already; it is joined", crawl)
-    else:
-        forget(client, crawl)
 
 
 def _take_part(parts: Parts, store: RedisStore, settings: BaseSettings) -> None:

@@ -26,7 +26,7 @@ from focused.report.redis_crawls import RedisCrawls
 from focused.report.redis_source import RedisSource
 from focused.testing.crawl import run_crawl
 from focused.testing.redis_server import RedisServer
-from focused.testing.reply import Reply, linking
+from focused.testing.reply import Reply, linking, redirect
 from focused.testing.site import Page, SiteServer
 from focused.testing.workers import CRAWL, Worker, Workers
 
@@ -140,6 +140,18 @@ def test_workers_stop_together_when_there_are_pages_enough(crawl, web: Generated
     assert 100 <= workers.count("pages") <= 100 + CONCURRENT
     assert {worker.stats["finish_reason"] for worker in workers.started} == {"pages"}
     assert len(site.fetched()) <= 100 + CONCURRENT
+
+
+def test_workers_stop_together_when_there_are_relevant_pages_enough(crawl):
+    good = {f"http://good.example/{n}": linking(text=f"star galaxy telescope {n} w{n}") for n in range(6)}
+    gone = [f"http://h{n % 20}.example/gone{n}" for n in range(600)]
+    hub = linking(*good, *gone, text="soup")
+    missing = Reply(status=404, wait=0.1)
+    workers, site = crawl({"http://hub.example/": hub, **good, **dict.fromkeys(gone, missing)}, RETRY_ENABLED=False)
+    started = together(workers, site, found=4)
+    assert workers.wait() == [0, 0]
+    assert {worker.stats["finish_reason"] for worker in started} == {"found"}
+    assert workers.count("waiting") > 0, "one that finds nothing itself stops, too"
 
 
 def test_a_crawl_that_was_ended_goes_on_and_one_that_is_done_has_nothing_left(crawl, web: GeneratedWeb):
@@ -363,6 +375,20 @@ def test_seeds_that_are_pushed_while_the_crawl_runs_are_fetched(crawl, redis: Re
     assert set(pages) - {"http://h20.example/"} <= set(fetched)
 
 
+def test_workers_wait_for_seeds_after_the_last_page_as_long_as_they_are_told_to(crawl, redis: RedisServer):
+    pages = {f"http://h.example/{n}": linking(f"http://h.example/{n + 1}", text=f"page {n}") for n in range(25)}
+    late = {"http://late.example/": linking(text="late")}
+    slowly = {url: _after(page, 0.3) for url, page in pages.items()}
+    workers, _ = crawl({**slowly, **late}, SCHEDULER_IDLE_BEFORE_CLOSE=6)
+    (worker,) = workers.start()
+    workers.until(lambda: workers.count("pages") == 25, timeout=60)
+    time.sleep(2)
+    with redis.client() as client:
+        client.rpush("focused:start_urls", *late)
+    assert worker.wait() == 0
+    assert [item["url"] for item in worker.items][-1:] == [*late]
+
+
 def _after(page: Reply, seconds: float) -> Reply:
     return Reply(body=page.body, wait=seconds)
 
@@ -469,6 +495,23 @@ def test_workers_keep_the_delay_of_a_host_together(crawl):
     assert all(worker.items for worker in workers.started)
     assert keeps(site, "h0.example", 0.4)
     assert keeps(site, "h1.example", 0.4)
+
+
+def test_workers_keep_the_delay_of_a_host_that_answers_at_once_with_a_redirect_to_another(crawl):
+    hosts, each, delay = 6, 8, 0.6
+    there = {f"http://h{h}.example/t{n}": linking(text=f"page {h} {n}") for h in range(hosts) for n in range(each)}
+    moved = {
+        f"http://h{h}.example/r{n}": redirect(f"http://h{(h + 1) % hosts}.example/t{n}")
+        for h in range(hosts)
+        for n in range(each)
+    }
+    pages = {"http://hub.example/": linking(*moved, text="hub"), **moved, **there}
+    workers, site = crawl(pages, DOWNLOAD_DELAY=delay)
+    together(workers, site)
+    assert workers.wait() == [0, 0]
+    gaps = [gap for h in range(hosts) for gap in site.gaps(f"h{h}.example")]
+    assert len(gaps) == hosts * (2 * each - 1)
+    assert sum(gap < delay / 2 for gap in gaps) <= 2, "but for what a busy machine holds up"
 
 
 def test_workers_keep_the_crawl_delay_of_robots_txt_together(crawl):

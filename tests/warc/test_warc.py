@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
+from focused.warc import writer
 from focused.warc.writer import Exchange, WarcFiles, repair, whole_until
 
 INFO = {"software": "test"}
@@ -176,6 +177,27 @@ def test_a_file_without_a_whole_record_is_taken_away(tmp_path: Path, written: by
     (tmp_path / "birds-00000.warc.gz.open").write_bytes(written[:40])
     assert files(tmp_path).repaired == []
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_another_start_took_for_left_behind_is_begun_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock, stolen = writer.fcntl.flock, []
+
+    def late(file: Any, how: int) -> None:
+        if not stolen:
+            stolen.append(Path(file.name))
+            stolen[0].unlink()
+        lock(file, how)
+
+    monkeypatch.setattr(writer.fcntl, "flock", late)
+    archive = files(tmp_path)
+    archive.write(exchange())
+    archive.close()
+    (path,) = tmp_path.iterdir()
+    assert stolen == [tmp_path / "birds-00000.warc.gz.open"]
+    assert path.name == "birds-00001.warc.gz"
+    assert is_whole(path)
 
 
 def test_a_file_that_another_crawl_is_writing_is_left_alone(tmp_path: Path) -> None:

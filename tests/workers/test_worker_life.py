@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from concurrent.futures import ThreadPoolExecutor
 from time import monotonic, sleep
 from types import SimpleNamespace
 
@@ -16,8 +17,8 @@ from scrapy.settings import Settings
 
 from focused.critics.keywords import KeywordsCritic
 from focused.frontier.engine import Pace
-from focused.frontier.redis_server import forget, is_at_work, operation, whose
-from focused.frontier.store import JobRefused, StoreAway
+from focused.frontier.redis_server import anew, is_at_work, operation, whose
+from focused.frontier.store import JobRefused, NewLink, StoreAway
 from focused.frontier.store_redis import RedisStore
 from focused.pages.page import page_from_html
 from focused.parts import CRITIC_STATE, Parts
@@ -205,7 +206,8 @@ def test_a_cluster_can_be_named(redis_cluster):
         assert whose(client, "test", "format") == "1"
         store.server.call([operation("leave")])
         assert not is_at_work(client, "test")
-        forget(client, "test")
+        with anew(client, "test", lambda: False) as is_first:
+            assert is_first
         assert not client.exists("{focused:test}:meta")
 
 
@@ -231,6 +233,46 @@ def test_a_worker_whose_critic_was_trained_apart_is_refused(redis):
     check_crawl(topic, settings, BestFirst(), critic)
     for store in (one, same):
         store.close()
+
+
+def test_who_begins_anew_is_alone_until_it_is_at_work(redis):
+    with redis.client() as client, ThreadPoolExecutor() as pool:
+        store = RedisStore(client, "test", "old", BestFirst())
+        store.add(NewLink("http://old.example/", "old.example"))
+        store.commit()
+        store.server.call([operation("leave")])
+
+        def begin():
+            with redis.client() as own, anew(own, "test", lambda: False) as is_first:
+                return is_first
+
+        with anew(client, "test", lambda: False) as is_first:
+            assert is_first
+            assert not client.exists("{focused:test}:meta")
+            second = pool.submit(begin)
+            with pytest.raises(TimeoutError):
+                second.result(0.3)
+            store = RedisStore(client, "test", "new", BestFirst())
+            store.beat()
+            assert second.result(10) is False, "it joins"
+        assert is_at_work(client, "test")
+        assert begin() is False
+        assert not client.exists("{focused:test}/anew")
+
+
+def test_a_server_that_throws_keys_away_is_told_of(redis, caplog):
+    settings = Settings({"REDIS_URL": redis.url}, priority="project")
+    parts = Parts(Topic(name="birds"), KeywordsCritic(keywords=["bird"]), BestFirst(), None, None, None)
+    with redis.client() as client:
+        for policy, is_told in (("noeviction", False), ("allkeys-lru", True)):
+            client.config_set("maxmemory", 100_000_000)
+            client.config_set("maxmemory-policy", policy)
+            try:
+                join(parts, settings, lambda: False).close()
+            finally:
+                client.config_set("maxmemory", 0)
+                client.config_set("maxmemory-policy", "noeviction")
+            assert ("set its maxmemory-policy to noeviction" in caplog.text) == is_told
 
 
 @pytest.mark.parametrize(
