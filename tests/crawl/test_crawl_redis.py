@@ -143,7 +143,7 @@ def test_workers_stop_together_when_there_are_pages_enough(crawl, web: Generated
 
 
 def test_workers_stop_together_when_there_are_relevant_pages_enough(crawl):
-    good = {f"http://good.example/{n}": linking(text=f"star galaxy telescope {n} w{n}") for n in range(6)}
+    good = {f"http://good.example/{n}": linking(text=f"star galaxy telescope {n} w{n}") for n in range(4)}
     gone = [f"http://h{n % 20}.example/gone{n}" for n in range(600)]
     hub = linking(*good, *gone, text="soup")
     missing = Reply(status=404, wait=0.1)
