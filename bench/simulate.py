@@ -11,7 +11,7 @@ The rules are those of the recorded webs: pages with 200 count, example pages co
 taught by the examples. Everything goes through the prioritizers' contract; the frontier is the simplest that can be:
 greedy, ties first-in-first-out, everything scored again whenever something was learned. ``study=true`` is the paper's
 §3.5: the apprentice is trained on the lessons of a best-first crawl, and then leads a second crawl from the same seeds
-without learning any more. Parsed webs and verdicts are kept in the system's folder for temporary files.
+without learning any more. Parsed webs and verdicts are kept in the user's cache folder.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ import pickle
 from collections import defaultdict
 from dataclasses import dataclass, field
 from functools import partial
+from hashlib import sha1
 from itertools import product
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any, Self
 
 import numpy as np
@@ -35,8 +35,8 @@ from numpy.typing import NDArray
 
 from focused.critics.base import Verdict
 from focused.critics.logistic import LogisticCritic
-from focused.critics.models import FORMAT
 from focused.critics.teach import fit_for_use
+from focused.files import write_whole
 from focused.pages.evidence import Evidence
 from focused.pages.page import Page, page_from_html
 from focused.prioritizers import PRIORITIZERS
@@ -61,16 +61,21 @@ class Web:
     redirects: dict[str, str]
 
 
-def _cache(name: str) -> Path:
-    return Path(gettempdir()) / f"focused-simulate-{os.getuid()}-{name}.pickle"
+def _cache(name: str, *what: str) -> Path:
+    """A file in the user's own folder, for a web and the code that reads and judges it as they are."""
+    rooms = Path(__file__).parents[1] / "focused"
+    code = b"".join(path.read_bytes() for room in ("pages", "critics") for path in sorted((rooms / room).glob("*.py")))
+    when = (CORPORA / f"{name}.warc.gz").stat().st_mtime_ns
+    of = "-".join([name, *what, f"{when:x}", sha1(code, usedforsecurity=False).hexdigest()[:12]])
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "focused" / f"simulate-{of}.pickle"
 
 
 def load_web(name: str) -> Web:
     """The web of a WARC, parsed once."""
     cache = _cache(name)
     if not cache.exists():
-        pages, redirects = _read_warc(CORPORA / f"{name}.warc.gz")
-        cache.write_bytes(pickle.dumps((pages, redirects), pickle.HIGHEST_PROTOCOL))
+        with write_whole(cache) as file:
+            pickle.dump(_read_warc(CORPORA / f"{name}.warc.gz"), file, pickle.HIGHEST_PROTOCOL)
     return Web(name, *pickle.loads(cache.read_bytes()))  # written by us
 
 
@@ -120,7 +125,7 @@ def load_task(web: Web, topic: str, start: str) -> Task:
 
 
 def _taught(web: Web, topic: str, examples: list[dict[str, str]], focus: list[str]) -> tuple[Any, dict[str, Verdict]]:
-    cache = _cache(f"{web.name}-{topic}-{FORMAT}")
+    cache = _cache(web.name, topic)
     if not cache.exists():
         critic = fit_for_use(
             LogisticCritic(),
@@ -129,7 +134,8 @@ def _taught(web: Web, topic: str, examples: list[dict[str, str]], focus: list[st
             focus,
         )
         verdicts = {url: critic.judge(page) for url, page in web.pages.items()}
-        cache.write_bytes(pickle.dumps((critic, verdicts)))
+        with write_whole(cache) as file:
+            pickle.dump((critic, verdicts), file, pickle.HIGHEST_PROTOCOL)
     return pickle.loads(cache.read_bytes())
 
 
