@@ -138,6 +138,32 @@ def test_a_topics_file_that_is_none_is_refused_by_name(tmp_path):
         read_topics(path)
 
 
+@pytest.mark.parametrize("read", [read_topics, read_examples, read_labels])
+def test_a_file_that_is_no_text_is_refused_by_name(tmp_path, read):
+    path = tmp_path / "binary"
+    path.write_bytes(b"\x7fELF\n\xff\xfe")
+    with pytest.raises(ValueError, match=r"binary:2:1: not UTF-8: byte 0xff"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("read", "words"),
+    [(read_topics, "none: empty: a topics file is"), (read_labels, "none: a table of labels has the columns")],
+)
+def test_an_empty_file_is_refused_by_name(tmp_path, read, words):
+    path = tmp_path / "none"
+    path.touch()
+    with pytest.raises(ValueError, match=words):
+        read(path)
+
+
+def test_examples_without_classes_are_refused(tmp_path):
+    path = tmp_path / "examples.tsv"
+    path.write_text("url\tlabel\nhttp://a/\tstars\n")
+    with pytest.raises(ValueError, match=r"examples\.tsv: no column 'class' among 'url', 'label'"):
+        read_examples(path)
+
+
 def test_entrants_carry_options():
     entrant = parse_entrant("apprentice:learner=naive-bayes:d_max=3:offsets=false")
     assert entrant.table() == {"name": "apprentice", "learner": "naive-bayes", "d_max": 3, "offsets": False}
