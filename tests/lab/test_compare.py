@@ -219,21 +219,37 @@ def test_the_command_prints_a_table(small_web, tmp_path):
     assert "compare.html" in run.stdout
 
 
+TABLES = ("--topics-file", "TOPICS", "--examples", "EXAMPLES")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         ([], "name topics, and a recorded web"),
         (["nothing", "--topics-file", "TOPICS"], "no topic 'nothing'; there are stars"),
         (["stars", "--topics-file", "TOPICS", "--limits", "guess"], "'guess' is not known"),
-        (["stars", "--topics-file", "TOPICS", "--start", "far"], "no seeds of kind 'far'"),
-        (["stars", "--topics-file", "TOPICS", "--pages", "0"], "--pages: 0 is not a number above 0"),
+        (["stars", *TABLES, "--start", "far"], "no seeds of kind 'far'"),
+        (["stars", *TABLES, "--pages", "0"], "--pages 0: give a whole number above 0"),
+        (["stars", *TABLES, "--concurrency", "-3"], "--concurrency -3: give a whole number above 0"),
+        (["stars", *TABLES, "--starts", "0"], "--starts 0: give a whole number above 0"),
+        (["stars", *TABLES, "--workers", "-1"], "--workers -1: give a whole number above 0, or 0 for one per core"),
+        (["stars", *TABLES, "--budgets", "0,-5"], "--budgets '0,-5': give whole numbers above 0"),
+        (["stars", *TABLES, "--budgets", "10,x"], "--budgets '10,x': give whole numbers above 0"),
+        (["stars", *TABLES, "--prioritizers", "random,random"], "--prioritizers: 'random' is there twice"),
+        (["stars", *TABLES, "--prioritizers", "offline", "--offline"], "--prioritizers: 'offline' is there twice"),
+        (["birds", "--start", "on"], "--start is for topics of a topics file: give --topics-file, or leave it out"),
+        (["birds", "--hold-out", "side=east"], "--hold-out is for topics of a topics file"),
+        (["stars", *TABLES, "-s", "FOCUSED_PATIENC=0"], "unknown setting; did you mean 'FOCUSED_PATIENCE'?"),
+        (["stars", *TABLES, "-s", "FOCUSED_PATIENCE=high"], "FOCUSED_PATIENCE: 'high' does not fit: give a number"),
         (["stars", "--topics-file", "TOPICS", "--prioritizers", "best-frist"], "did you mean 'best-first'?"),
-        (["stars", "--topics-file", "TOPICS", "--examples", "EXAMPLES", "--hold-out", "side"], "say side="),
+        (["stars", *TABLES, "--hold-out", "side"], "say side="),
     ],
 )
 def test_bad_input_is_told(small_web, tmp_path, arguments, words):
     files = {"TOPICS": small_web.topics, "EXAMPLES": small_web.examples}
     web = ["--web", small_web.warc, "--out", tmp_path] if arguments else []
     run = scrapy(*(files.get(argument, argument) for argument in arguments), *web)
-    assert run.returncode != 0
+    assert run.returncode == 2
     assert words in " ".join(run.stderr.split()) + " ".join(run.stdout.split())
+    assert "Traceback" not in run.stderr
+    assert not (tmp_path / "crawls").exists()
