@@ -108,6 +108,13 @@ def test_a_kind_of_start_that_is_not_there_is_refused_with_those_that_are(case, 
         draw_starts(lab, "far", case.ground, 0)
 
 
+def test_starts_cannot_be_drawn_where_there_is_no_page_of_their_kind(preparer):
+    lab = LabTopic(name="x", focus=["x"], target_urls=[], seeds_on=["http://nowhere.example/"])
+    ground = preparer.from_table(lab, {}, []).ground
+    with pytest.raises(ValueError, match="--starts 3: no page of this web can be a start of kind 'on'"):
+        draw_starts(lab, "on", ground, 3)
+
+
 def test_examples_are_held_out_by_a_column(small_web):
     everything = read_examples(small_web.examples)
     west = read_examples(small_web.examples, without=("side", "east"))

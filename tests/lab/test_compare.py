@@ -119,11 +119,16 @@ def test_each_run_is_measured_by_its_likeness_to_the_examples(fast):
     assert [cells[0] for cells in rows] == ["best-first", "apprentice", "foresight", "oracle", "near-bound", "bound"]
 
 
-def test_without_examples_there_are_no_targets_to_be_like(small_web, tmp_path):
+def written_topic(tmp_path, seeds):
     topic = tmp_path / "mine.toml"
-    topic.write_text('name = "stars"\nkeywords = ["telescope"]\nseeds = ["http://one.example/"]\n')
+    topic.write_text(f'name = "stars"\nkeywords = ["telescope"]\nseeds = {json.dumps(seeds)}\n')
+    return str(topic)
+
+
+def test_without_examples_there_are_no_targets_to_be_like(small_web, tmp_path):
+    topic = written_topic(tmp_path, ["http://one.example/"])
     results = compare(
-        small_web, tmp_path, topics=[str(topic)], topics_file="", prioritizers=["random"], limits=(), fast=True
+        small_web, tmp_path, topics=[topic], topics_file="", prioritizers=["random"], limits=(), fast=True
     )
     assert [run.likeness for run in results.runs] == [None]
     assert likeness_table(results) is None
@@ -198,6 +203,58 @@ def test_a_topic_as_users_write_it_takes_its_targets_from_the_labels(small_web, 
     )
     assert results.targets == {"stars": len(small_web.on_topic)}
     assert all(run.figures.found[50] > 0 for run in results.runs)
+
+
+def test_a_topic_with_no_starting_page_in_the_web_is_refused_before_any_crawl(small_web, tmp_path):
+    topic = written_topic(tmp_path, ["http://nowhere.example/", "http://one.example/gone/1"])
+    words = (
+        r"topic 'stars': none of its starting pages is in this web: http://nowhere\.example/, http://one\.example/gone"
+    )
+    with pytest.raises(ValueError, match=words):
+        compare(small_web, tmp_path, topics=[topic], topics_file="", fast=True)
+    assert not (tmp_path / "crawls").exists()
+
+
+def test_starting_pages_of_a_topics_file_must_be_in_the_web(small_web, tmp_path):
+    topics = json.loads(small_web.topics.read_text())
+    topics["stars"]["seeds_root"] = ["http://nowhere.example/"]
+    path = tmp_path / "lost.topics.json"
+    path.write_text(json.dumps(topics))
+    with pytest.raises(ValueError, match="topic 'stars': none of its starting pages"):
+        compare(small_web, tmp_path, topics_file=str(path))
+
+
+def test_some_starting_pages_may_be_missing(small_web, tmp_path):
+    topic = written_topic(tmp_path, ["http://nowhere.example/", "http://one.example/"])
+    results = compare(
+        small_web, tmp_path, topics=[topic], topics_file="", prioritizers=["random"], limits=(), fast=True
+    )
+    assert [run.figures.pages for run in results.runs] == [PAGES]
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (None, r"topic 'stars' names classes \(stars\): give example pages of them with --examples FILE$"),
+        ("", r"give example pages of them with --examples FILE \(there is none in "),
+        ("url\tclass\nhttp://one.example/\tsoups\n", r"'stars' matches no class of .*examples\.tsv"),
+    ],
+)
+def test_classes_without_examples_are_told_before_the_web_is_read(small_web, tmp_path, table, words):
+    examples = tmp_path / "examples.tsv"
+    examples.write_text(table or "")
+    with pytest.raises(ValueError, match=words):
+        compare(small_web, tmp_path, web=["none.warc.gz"], examples="" if table is None else str(examples))
+
+
+def test_what_could_be_had_is_told_without_examples(small_web, tmp_path):
+    results = compare(small_web, tmp_path, prioritizers=[], limits=("bound",), examples="")
+    assert [run.row for run in results.runs] == ["bound"]
+
+
+def test_a_topic_named_twice_is_refused(small_web, tmp_path):
+    with pytest.raises(ValueError, match="topic 'stars' is there twice: name it once"):
+        compare(small_web, tmp_path, topics=["stars", "stars"])
 
 
 def scrapy(*arguments):
