@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -41,8 +42,8 @@ class Command(ScrapyCommand):
         add("--topics-file", default="", metavar="JSON", help="topics with targets and starting pages")
         add("--examples", default="", metavar="TSV", help="example pages (url, class) for the critics")
         add("--labels", default="", metavar="TSV", help="labels of the pages (default: NAME.labels.tsv beside the web)")
-        add("--start", choices=["on", "far", "root"], default="on", help="kind of starting pages (default: on)")
-        add("--starts", type=int, default=0, metavar="K", help="draw K sets of starting pages, give mean and spread")
+        add("--start", choices=["on", "far", "root"], help="kind of starting pages in the topics file (default: on)")
+        add("--starts", type=int, metavar="K", help="draw K sets of starting pages, give mean and spread")
         add("--prioritizers", default="breadth-first,best-first,focused", metavar="A,B", help="what is compared")
         add("--pages", type=int, default=1000, metavar="N", help="pages a crawl (default: 1000)")
         add("--budgets", default="200,500,1000", metavar="A,B", help="targets are counted after so many pages")
@@ -56,7 +57,9 @@ class Command(ScrapyCommand):
         )
         add("--offline", action="store_true", help="also an apprentice trained on a best-first crawl's lessons")
         add("--fast", action="store_true", help="replay inside worker processes, without sockets")
-        add("--workers", type=int, default=0, metavar="N", help="worker processes for --fast (default: one per core)")
+        add(
+            "--workers", type=int, default=0, metavar="N", help="worker processes for --fast (default: 0, one per core)"
+        )
         add("--concurrency", type=int, default=1, metavar="N", help="requests at a time (default: 1)")
         add("--limits", metavar="A,B", help="rows that show what could be had (default: all; '' for none)")
         add("--paths", default="", metavar="FILE|DIR", help="paths that teach those that must be taught (scrapy paths)")
@@ -74,10 +77,16 @@ class Command(ScrapyCommand):
         from focused.lab.jobs import JobFailed
         from focused.lab.page import write_page
         from focused.lab.present import likeness_table, notes, tables, to_rich
+        from focused.topics.problems import Problems, ProblemsError
+        from focused.topics.settings import check_ours
 
+        assert self.settings is not None
         console = Console(width=None if os.isatty(1) else 160)
         quiet = Console(stderr=True)
+        problems = Problems()
         try:
+            check_ours(self.settings, problems)
+            problems.raise_as(ProblemsError)
             # Scrapy has taken the command's name out of the arguments.
             command = ["scrapy", "compare", *sys.argv[1:]]
             plan, notify = _plan(args, opts), partial(quiet.print, highlight=False, markup=False)
@@ -97,13 +106,13 @@ def _plan(args: list[str], opts: argparse.Namespace) -> Plan:
     from focused.lab.plan import Plan
     from focused.lab.topics import labels_beside
 
-    limits = ROWS if opts.limits is None else tuple(_words(opts.limits))
+    _check_numbers(opts)
+    _check_topics_file(opts)
+    limits = ROWS if opts.limits is None else tuple(_distinct("--limits", _words(opts.limits)))
     strangers = [name for name in limits if name not in ROWS]
     if strangers:
         raise ValueError(f"--limits: {strangers[0]!r} is not known, there are {', '.join(ROWS)}")
-    if opts.pages < 1:
-        raise ValueError(f"--pages: {opts.pages} is not a number above 0")
-    entrants = _entrants(opts.prioritizers) + ["offline"] * opts.offline
+    entrants = _distinct("--prioritizers", _entrants(opts.prioritizers) + ["offline"] * opts.offline)
     return Plan(
         topics=args,
         web=opts.web,
@@ -113,8 +122,8 @@ def _plan(args: list[str], opts: argparse.Namespace) -> Plan:
         topics_file=opts.topics_file,
         examples=opts.examples,
         labels=opts.labels or labels_beside(opts.web[0]),
-        start=opts.start,
-        starts=opts.starts,
+        start=opts.start or "on",
+        starts=opts.starts or 0,
         hold_out=opts.hold_out,
         critic=opts.critic,
         fast=opts.fast,
@@ -127,6 +136,25 @@ def _plan(args: list[str], opts: argparse.Namespace) -> Plan:
         paths_web=_paths_web(opts, entrants),
         settings=dict(one.split("=", 1) for one in opts.set),
     )
+
+
+def _check_numbers(opts: argparse.Namespace) -> None:
+    for name in ("pages", "concurrency", "starts"):
+        value = getattr(opts, name)
+        if value is not None and value < 1:
+            raise ValueError(f"--{name} {value}: give a whole number above 0")
+    if opts.workers < 0:
+        raise ValueError(f"--workers {opts.workers}: give a whole number above 0, or 0 for one per core")
+
+
+def _check_topics_file(opts: argparse.Namespace) -> None:
+    """What chooses among the starting pages or examples of a topics file does nothing to a topic as users write it."""
+    for name in ("start", "starts", "hold-out"):
+        if getattr(opts, name.replace("-", "_")) and not opts.topics_file:
+            raise ValueError(
+                f"--{name} is for topics of a topics file: give --topics-file, or leave it out "
+                "(a topic without one begins at its own seeds and is taught by all its examples)"
+            )
 
 
 def _entrants(text: str) -> list[str]:
@@ -176,8 +204,19 @@ def _gammas(text: str) -> tuple[float, ...]:
 
 def _budgets(text: str, pages: int) -> tuple[int, ...]:
     """At the end of a crawl if it is shorter than all of them: without any, no target would be counted."""
-    budgets = tuple(int(word) for word in _words(text))
+    words = _distinct("--budgets", _words(text))
+    if not all(word.isdecimal() and int(word) for word in words):
+        raise ValueError(f"--budgets {text!r}: give whole numbers above 0, such as 50,100,200")
+    budgets = tuple(map(int, words))
     return budgets if not budgets or min(budgets) <= pages else (pages,)
+
+
+def _distinct(option: str, words: list[str]) -> list[str]:
+    """The words; ValueError if one of them is there twice."""
+    twice = [word for word, count in Counter(words).items() if count > 1]
+    if twice:
+        raise ValueError(f"{option}: {twice[0]!r} is there twice: name it once")
+    return words
 
 
 def _words(text: str) -> list[str]:

@@ -54,9 +54,14 @@ class Command(ScrapyCommand):
             raise UsageError(f"--out {str(opts.out)!r}: a name that ends in .warc.gz (or .warc) is wanted")
         if opts.pages < 0:
             raise UsageError(f"--pages {opts.pages}: a number above 0 is wanted")
+        if not 0 <= opts.port <= 65535:
+            raise UsageError(f"--port {opts.port}: give a number up to 65535, or 0 for any free port", print_help=False)
         web = make_web(args[0], pages=opts.pages, seed=opts.seed)
         if opts.out:
-            print("\n".join(map(str, write_web(web, opts.out))))
+            try:
+                print("\n".join(map(str, write_web(web, opts.out))))
+            except OSError as error:
+                raise UsageError(f"--out {str(opts.out)!r}: {error.strerror}", print_help=False) from error
         if opts.serve:
             try:
                 _serve(web, opts.port)

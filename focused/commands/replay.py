@@ -37,11 +37,17 @@ class Command(ScrapyCommand):
 
         if not args:
             raise UsageError
+        if not 0 <= opts.port <= 65535:
+            raise UsageError(f"--port {opts.port}: give a number up to 65535, or 0 for any free port", print_help=False)
         try:
             web = Web.open(*args)
         except (OSError, ValueError) as error:
             raise UsageError(str(error), print_help=False) from error
-        with suppress(KeyboardInterrupt), FetchLog(opts.log, remember=False) as log:
+        try:
+            fetches = FetchLog(opts.log, remember=False)
+        except OSError as error:
+            raise UsageError(f"--log {opts.log!r}: {error.strerror}", print_help=False) from error
+        with suppress(KeyboardInterrupt), fetches as log:
             try:
                 asyncio.run(_serve(web, log, opts.port))
             except OSError as error:

@@ -183,6 +183,8 @@ def draw_starts(lab: LabTopic, kind: str, ground: Ground, sets: int) -> list[lis
         clicks = ground.graph.distances(ground.labelled, ground.pages_inside)
         pool = np.flatnonzero((clicks >= FAR) & ground.counts & ground.pages_inside)
     few = min(len(given) or _FEW, len(pool))
+    if not few:
+        raise ValueError(f"topic {lab.name!r}: --starts {sets}: no page of this web can be a start of kind {kind!r}")
     return [[urls[row] for row in random.Random(number).sample(pool.tolist(), few)] for number in range(sets)]
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from focused.frontier.records import read_records
 from focused.lab.bounds import row, walk
 from focused.lab.cases import Case, Preparer, draw_starts, judge_all
+from focused.lab.chosen import chosen_labs, chosen_topics
 from focused.lab.crawls import Crawls, Notify, Task, stats_of, trace_of, verdicts_of
 from focused.lab.entrants import parse_entrant
 from focused.lab.jobs import JOB, Job
@@ -23,15 +24,15 @@ from focused.lab.measure import Figures, Trace, measure, share_of
 from focused.lab.plan import Plan, Results, Run, Taught, taught_to_text, write_results
 from focused.lab.resume import Done
 from focused.lab.teacher import Teacher
-from focused.lab.topics import LabTopic, read_examples, read_labels, read_topics
+from focused.lab.topics import LabTopic, read_labels
 from focused.replay.graph import read_graph
 from focused.replay.log import FetchLog
 from focused.replay.web import Web
 from focused.teaching.apprentice import NothingLearned, trained_apprentice
-from focused.topics.topic import load_topic
 
 BASELINE = "best-first"
 """Losses are also given relative to this prioritizer's."""
+_SHOWN = 5
 Relevance = NDArray[np.float32]
 _LIBRARIES = ("scrapy", "scikit-learn", "numpy", "lxml")
 
@@ -48,6 +49,8 @@ class Comparison:
         self.out = Path(plan.out)
         self.notify = notify
         self.done = Done.of(self.out) if resume else Done()
+        self.topics = [] if plan.topics_file else chosen_topics(plan)
+        self.labs = chosen_labs(plan) if plan.topics_file else []
         self.web = Web.open(*plan.web)
         notify(f"{len(self.web.pages())} pages recorded")
         self.graph = read_graph(self.web, *plan.web)
@@ -93,22 +96,26 @@ class Comparison:
         )
 
     def _cases(self) -> list[Case]:
-        plan = self.plan
-        if not plan.topics_file:
-            topics = [load_topic(name, seeds_needed=True) for name in plan.topics]
-            return [self.preparer.from_topic(topic, plan.examples) for topic in topics]
-        known = read_topics(plan.topics_file)
-        chosen = list(known) if plan.topics == ["all"] else plan.topics
-        strangers = [name for name in chosen if name not in known]
-        if strangers:
-            raise ValueError(f"{plan.topics_file}: no topic {strangers[0]!r}; there are {', '.join(known)}")
-        return [self._case(known[name]) for name in chosen]
+        cases = [self.preparer.from_topic(topic, self.plan.examples) for topic in self.topics]
+        cases += [self._case(lab, examples) for lab, examples in self.labs]
+        for case in cases:
+            for start in case.starts:
+                self._check_start(case, start)
+        return cases
 
-    def _case(self, lab: LabTopic) -> Case:
-        plan = self.plan
-        examples = read_examples(plan.examples, without=_held_out(plan.hold_out, lab.name)) if plan.examples else {}
+    def _case(self, lab: LabTopic, examples: dict[str, str]) -> Case:
         ground = self.preparer.from_table(lab, examples, []).ground
-        return self.preparer.from_table(lab, examples, draw_starts(lab, plan.start, ground, plan.starts))
+        return self.preparer.from_table(lab, examples, draw_starts(lab, self.plan.start, ground, self.plan.starts))
+
+    def _check_start(self, case: Case, urls: Sequence[str]) -> None:
+        """ValueError if no crawl can begin there; some pages may be missing."""
+        rows = [row for row in map(self.web.find, urls) if row >= 0]
+        if (self.graph.leads_to[rows] < 0).all():
+            shown = ", ".join(urls[:_SHOWN]) + (", …" if len(urls) > _SHOWN else "")
+            raise ValueError(
+                f"topic {case.name!r}: none of its starting pages is in this web: {shown}; "
+                f"name pages that are recorded in {', '.join(self.plan.web)}"
+            )
 
     def _tasks(self, cases: Sequence[Case]) -> list[Task]:
         """The crawls that are still to be done."""
@@ -235,15 +242,3 @@ def _relate(runs: Sequence[Run]) -> None:
 
 def _loss(figures: Figures) -> float | None:
     return figures.loss if figures.loss_at_n is None else figures.loss_at_n
-
-
-def _held_out(hold_out: str, topic: str) -> tuple[str, str] | None:
-    """``column=value``; ``column`` alone takes what stands behind the @ in the topic's name."""
-    if not hold_out:
-        return None
-    column, given, value = hold_out.partition("=")
-    if not given:
-        value = topic.rpartition("@")[2] if "@" in topic else ""
-    if not value:
-        raise ValueError(f"--hold-out {hold_out}: which {column}? say {column}=…; the topic is {topic!r}")
-    return column, value

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import msgspec
 
 from focused.critics.base import in_focus
+from focused.topics.text import read_table, to_text
 
 
 class LabTopic(msgspec.Struct, kw_only=True):
@@ -32,8 +32,11 @@ class LabTopic(msgspec.Struct, kw_only=True):
 
 def read_topics(path: str | Path) -> dict[str, LabTopic]:
     """The topics of a topics file, by name."""
+    text = to_text(Path(path).read_bytes(), path)
+    if not text.strip():
+        raise ValueError(f"{path}: empty: a topics file is a JSON object, from a topic's name to what it is")
     try:
-        topics = msgspec.json.decode(Path(path).read_bytes(), type=dict[str, LabTopic])
+        topics = msgspec.json.decode(text, type=dict[str, LabTopic])
     except msgspec.DecodeError as error:
         raise ValueError(f"{path}: {error}") from error
     for name, topic in topics.items():
@@ -43,9 +46,11 @@ def read_topics(path: str | Path) -> dict[str, LabTopic]:
 
 def read_examples(path: str | Path, *, without: tuple[str, str] | None = None) -> dict[str, str]:
     """Address → class of the example pages; ``without`` (column, value) leaves out those that are held out."""
-    rows = _table(path)
-    if without and rows and without[0] not in rows[0]:
-        raise ValueError(f"{path}: no column {without[0]!r} to hold out by; there are {', '.join(rows[0])}")
+    columns, rows = read_table(path)
+    if rows and "class" not in columns:
+        raise ValueError(f"{path}: no column 'class' among {', '.join(map(repr, columns))}")
+    if without and rows and without[0] not in columns:
+        raise ValueError(f"{path}: no column {without[0]!r} to hold out by; there are {', '.join(columns)}")
     if not all(row.get("url") for row in rows):
         raise ValueError(
             f"{path}: a comparison is taught by pages of its web, and not every row here has a url; "
@@ -56,10 +61,11 @@ def read_examples(path: str | Path, *, without: tuple[str, str] | None = None) -
 
 def read_labels(path: str | Path) -> dict[str, list[str]]:
     """Address → labels, from a table with the columns ``url`` and ``labels`` (set apart by ``;``) or ``class``."""
-    rows = _table(path)
-    column = next((name for name in ("labels", "class") if rows and name in rows[0]), "")
-    if not column or "url" not in rows[0]:
-        raise ValueError(f"{path}: a table of labels has the columns 'url' and 'labels' (or 'class')")
+    columns, rows = read_table(path)
+    column = next((name for name in ("labels", "class") if name in columns), "")
+    if not (rows and column and "url" in columns):
+        what = "a table of labels has the columns 'url' and 'labels' (or 'class'), and a row for each page"
+        raise ValueError(f"{path}: {what}")
     return {row["url"]: [label for label in row[column].split(";") if label] for row in rows}
 
 
@@ -73,8 +79,3 @@ def labels_beside(web: str) -> str:
 def with_label(labels: dict[str, list[str]], focus: list[str]) -> list[str]:
     """The pages that have a label in the focus."""
     return [url for url, ones in labels.items() if any(in_focus(one, focus) for one in ones)]
-
-
-def _table(path: str | Path) -> list[dict[str, str]]:
-    with Path(path).open(encoding="utf-8", newline="") as file:
-        return list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))

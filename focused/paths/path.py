@@ -96,7 +96,7 @@ def write_paths(file: str | File, paths: Iterable[Path]) -> None:
 def _read_line(line: bytes, where: str, labels: Sequence[str], problems: Problems) -> Path | None:
     try:
         path = msgspec.json.decode(line, type=Path)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         problems.add(where, str(error))
         return None
     _check(path, where, labels, problems)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
@@ -22,6 +21,7 @@ from focused.replay.graph import Graph, host_and_port
 from focused.replay.web import Web, normal_form
 from focused.topics.examples import read_examples
 from focused.topics.problems import did_you_mean
+from focused.topics.text import read_table
 from focused.topics.topic import Topic, load_topic
 
 _MOST_MILESTONES = 12
@@ -70,12 +70,10 @@ def site_of_job(web: Web, graph: Graph, job: str | File, roots: Sequence[str] = 
 
 def field_of_backlinks(path: str | File, targets: Sequence[str]) -> Field:
     """A graph from a table with the columns ``source`` and ``target``: pages and what they link to."""
-    with File(path).open(encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)
-        if not {"source", "target"} <= set(reader.fieldnames or ()):
-            raise PathsError([f"{path}: a table of backlinks has the columns 'source' and 'target'"])
-        links = [(row["source"], row["target"]) for row in reader]
-    graph = Graph.of_links(links)
+    columns, rows = read_table(path)
+    if not {"source", "target"} <= set(columns):
+        raise PathsError([f"{path}: a table of backlinks has the columns 'source' and 'target'"])
+    graph = Graph.of_links((row["source"], row["target"]) for row in rows)
     wanted = {normal_form(url) for url in targets}
     mask = np.array([normal_form(url) in wanted for url in graph.urls])
     if not mask.any():

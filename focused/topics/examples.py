@@ -19,6 +19,7 @@ from focused.critics.base import in_focus
 from focused.topics import library
 from focused.topics.addresses import BadAddress, to_url
 from focused.topics.problems import Problems, did_you_mean
+from focused.topics.text import NotUtf8, to_text
 from focused.topics.topic import Topic, TopicError
 
 _SOURCES = ("url", "file", "text")
@@ -103,12 +104,11 @@ class _Table:
 
     def _text(self) -> str:
         try:
-            return library.read_bytes(self.reference).decode("utf-8-sig")
+            return to_text(library.read_bytes(self.reference), self.reference)
         except OSError as error:
             raise TopicError([f"{self.reference}: cannot be read: {error.strerror}"]) from error
-        except UnicodeDecodeError as error:
-            line = error.object.count(b"\n", 0, error.start) + 1
-            raise TopicError([f"{self.reference}:{line}: not UTF-8: byte {error.object[error.start]:#04x}"]) from error
+        except NotUtf8 as error:
+            raise TopicError([str(error)]) from error
 
     def _note(self, line: int, what: str) -> None:
         self.problems.add(f"{self.reference}:{line}", what)

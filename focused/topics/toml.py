@@ -9,6 +9,7 @@ from typing import Any
 
 from focused.topics import library
 from focused.topics.problems import did_you_mean
+from focused.topics.text import NotUtf8, position, to_text
 
 
 class UnreadableToml(ValueError):
@@ -28,10 +29,9 @@ def read_toml(reference: str, label: str) -> dict[str, Any]:
 
 def _parse(data: bytes, label: str) -> dict[str, Any]:
     try:
-        text = data.decode("utf-8-sig").replace("\r\n", "\n")
-    except UnicodeDecodeError as error:
-        place = _position(data[: error.start])
-        raise UnreadableToml(f"{label}:{place}: not UTF-8: byte {data[error.start]:#04x}") from error
+        text = to_text(data, label).replace("\r\n", "\n")
+    except NotUtf8 as error:
+        raise UnreadableToml(str(error)) from error
     try:
         return tomllib.loads(text)
     except RecursionError:
@@ -51,12 +51,5 @@ def _place(message: str, text: str) -> str:
     found = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", message, re.DOTALL)
     if not found:
         return f" not TOML: {message}"
-    place = f"{found[2]}:{found[3]}" if found[2] else _position(text.encode())
+    place = f"{found[2]}:{found[3]}" if found[2] else position(text.encode())
     return f"{place}: not TOML: {found[1]}"
-
-
-def _position(before: bytes) -> str:
-    """Line and column after some bytes, counted from 1."""
-    last = before.rpartition(b"\n")[2]
-    line = before.count(b"\n") + 1
-    return f"{line}:{len(last.decode('utf-8', 'replace')) + 1}"

@@ -6,6 +6,7 @@ import csv
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tomllib
@@ -105,12 +106,25 @@ def test_the_command_writes_all_files(tmp_path: Path):
         (["demo"], "--out FILE.warc.gz"),
         (["demo", "--out", "web.zip"], "'web.zip'"),
         (["demo", "--pages", "-3", "--serve"], "-3"),
+        (["demo", "--port", "99999", "--serve"], "--port 99999: give a number up to 65535"),
+        (["hard", "--out", "setup.py/web.warc.gz"], "--out 'setup.py/web.warc.gz'"),
     ],
 )
 def test_the_command_says_what_it_wants(args: list[str], complaint: str):
     done = run(*args)
     assert done.returncode == 2
     assert complaint in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_port_that_is_taken_is_told_in_a_sentence():
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        done = run("hard", "--pages", "50", "--serve", "--port", str(port))
+    assert done.returncode == 2
+    assert f"--port {port}: " in done.stderr
+    assert "in use" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_the_command_serves_a_web_as_a_proxy():

@@ -108,6 +108,13 @@ def test_a_kind_of_start_that_is_not_there_is_refused_with_those_that_are(case, 
         draw_starts(lab, "far", case.ground, 0)
 
 
+def test_starts_cannot_be_drawn_where_there_is_no_page_of_their_kind(preparer):
+    lab = LabTopic(name="x", focus=["x"], target_urls=[], seeds_on=["http://nowhere.example/"])
+    ground = preparer.from_table(lab, {}, []).ground
+    with pytest.raises(ValueError, match="--starts 3: no page of this web can be a start of kind 'on'"):
+        draw_starts(lab, "on", ground, 3)
+
+
 def test_examples_are_held_out_by_a_column(small_web):
     everything = read_examples(small_web.examples)
     west = read_examples(small_web.examples, without=("side", "east"))
@@ -136,6 +143,32 @@ def test_a_topics_file_that_is_none_is_refused_by_name(tmp_path):
     path.write_text(json.dumps({"a": {"focus": "not a list", "target_urls": []}}))
     with pytest.raises(ValueError, match=r"x\.topics\.json.*focus"):
         read_topics(path)
+
+
+@pytest.mark.parametrize("read", [read_topics, read_examples, read_labels])
+def test_a_file_that_is_no_text_is_refused_by_name(tmp_path, read):
+    path = tmp_path / "binary"
+    path.write_bytes(b"\x7fELF\n\xff\xfe")
+    with pytest.raises(ValueError, match=r"binary:2:1: not UTF-8: byte 0xff"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("read", "words"),
+    [(read_topics, "none: empty: a topics file is"), (read_labels, "none: a table of labels has the columns")],
+)
+def test_an_empty_file_is_refused_by_name(tmp_path, read, words):
+    path = tmp_path / "none"
+    path.touch()
+    with pytest.raises(ValueError, match=words):
+        read(path)
+
+
+def test_examples_without_classes_are_refused(tmp_path):
+    path = tmp_path / "examples.tsv"
+    path.write_text("url\tlabel\nhttp://a/\tstars\n")
+    with pytest.raises(ValueError, match=r"examples\.tsv: no column 'class' among 'url', 'label'"):
+        read_examples(path)
 
 
 def test_entrants_carry_options():

@@ -119,11 +119,16 @@ def test_each_run_is_measured_by_its_likeness_to_the_examples(fast):
     assert [cells[0] for cells in rows] == ["best-first", "apprentice", "foresight", "oracle", "near-bound", "bound"]
 
 
-def test_without_examples_there_are_no_targets_to_be_like(small_web, tmp_path):
+def written_topic(tmp_path, seeds):
     topic = tmp_path / "mine.toml"
-    topic.write_text('name = "stars"\nkeywords = ["telescope"]\nseeds = ["http://one.example/"]\n')
+    topic.write_text(f'name = "stars"\nkeywords = ["telescope"]\nseeds = {json.dumps(seeds)}\n')
+    return str(topic)
+
+
+def test_without_examples_there_are_no_targets_to_be_like(small_web, tmp_path):
+    topic = written_topic(tmp_path, ["http://one.example/"])
     results = compare(
-        small_web, tmp_path, topics=[str(topic)], topics_file="", prioritizers=["random"], limits=(), fast=True
+        small_web, tmp_path, topics=[topic], topics_file="", prioritizers=["random"], limits=(), fast=True
     )
     assert [run.likeness for run in results.runs] == [None]
     assert likeness_table(results) is None
@@ -200,6 +205,58 @@ def test_a_topic_as_users_write_it_takes_its_targets_from_the_labels(small_web, 
     assert all(run.figures.found[50] > 0 for run in results.runs)
 
 
+def test_a_topic_with_no_starting_page_in_the_web_is_refused_before_any_crawl(small_web, tmp_path):
+    topic = written_topic(tmp_path, ["http://nowhere.example/", "http://one.example/gone/1"])
+    words = (
+        r"topic 'stars': none of its starting pages is in this web: http://nowhere\.example/, http://one\.example/gone"
+    )
+    with pytest.raises(ValueError, match=words):
+        compare(small_web, tmp_path, topics=[topic], topics_file="", fast=True)
+    assert not (tmp_path / "crawls").exists()
+
+
+def test_starting_pages_of_a_topics_file_must_be_in_the_web(small_web, tmp_path):
+    topics = json.loads(small_web.topics.read_text())
+    topics["stars"]["seeds_root"] = ["http://nowhere.example/"]
+    path = tmp_path / "lost.topics.json"
+    path.write_text(json.dumps(topics))
+    with pytest.raises(ValueError, match="topic 'stars': none of its starting pages"):
+        compare(small_web, tmp_path, topics_file=str(path))
+
+
+def test_some_starting_pages_may_be_missing(small_web, tmp_path):
+    topic = written_topic(tmp_path, ["http://nowhere.example/", "http://one.example/"])
+    results = compare(
+        small_web, tmp_path, topics=[topic], topics_file="", prioritizers=["random"], limits=(), fast=True
+    )
+    assert [run.figures.pages for run in results.runs] == [PAGES]
+
+
+@pytest.mark.parametrize(
+    ("table", "words"),
+    [
+        (None, r"topic 'stars' names classes \(stars\): give example pages of them with --examples FILE$"),
+        ("", r"give example pages of them with --examples FILE \(there is none in "),
+        ("url\tclass\nhttp://one.example/\tsoups\n", r"'stars' matches no class of .*examples\.tsv"),
+    ],
+)
+def test_classes_without_examples_are_told_before_the_web_is_read(small_web, tmp_path, table, words):
+    examples = tmp_path / "examples.tsv"
+    examples.write_text(table or "")
+    with pytest.raises(ValueError, match=words):
+        compare(small_web, tmp_path, web=["none.warc.gz"], examples="" if table is None else str(examples))
+
+
+def test_what_could_be_had_is_told_without_examples(small_web, tmp_path):
+    results = compare(small_web, tmp_path, prioritizers=[], limits=("bound",), examples="")
+    assert [run.row for run in results.runs] == ["bound"]
+
+
+def test_a_topic_named_twice_is_refused(small_web, tmp_path):
+    with pytest.raises(ValueError, match="topic 'stars' is there twice: name it once"):
+        compare(small_web, tmp_path, topics=["stars", "stars"])
+
+
 def scrapy(*arguments):
     path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "focused.settings", "PYTHONPATH": path}
@@ -219,21 +276,37 @@ def test_the_command_prints_a_table(small_web, tmp_path):
     assert "compare.html" in run.stdout
 
 
+TABLES = ("--topics-file", "TOPICS", "--examples", "EXAMPLES")
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
         ([], "name topics, and a recorded web"),
         (["nothing", "--topics-file", "TOPICS"], "no topic 'nothing'; there are stars"),
         (["stars", "--topics-file", "TOPICS", "--limits", "guess"], "'guess' is not known"),
-        (["stars", "--topics-file", "TOPICS", "--start", "far"], "no seeds of kind 'far'"),
-        (["stars", "--topics-file", "TOPICS", "--pages", "0"], "--pages: 0 is not a number above 0"),
+        (["stars", *TABLES, "--start", "far"], "no seeds of kind 'far'"),
+        (["stars", *TABLES, "--pages", "0"], "--pages 0: give a whole number above 0"),
+        (["stars", *TABLES, "--concurrency", "-3"], "--concurrency -3: give a whole number above 0"),
+        (["stars", *TABLES, "--starts", "0"], "--starts 0: give a whole number above 0"),
+        (["stars", *TABLES, "--workers", "-1"], "--workers -1: give a whole number above 0, or 0 for one per core"),
+        (["stars", *TABLES, "--budgets", "0,-5"], "--budgets '0,-5': give whole numbers above 0"),
+        (["stars", *TABLES, "--budgets", "10,x"], "--budgets '10,x': give whole numbers above 0"),
+        (["stars", *TABLES, "--prioritizers", "random,random"], "--prioritizers: 'random' is there twice"),
+        (["stars", *TABLES, "--prioritizers", "offline", "--offline"], "--prioritizers: 'offline' is there twice"),
+        (["birds", "--start", "on"], "--start is for topics of a topics file: give --topics-file, or leave it out"),
+        (["birds", "--hold-out", "side=east"], "--hold-out is for topics of a topics file"),
+        (["stars", *TABLES, "-s", "FOCUSED_PATIENC=0"], "unknown setting; did you mean 'FOCUSED_PATIENCE'?"),
+        (["stars", *TABLES, "-s", "FOCUSED_PATIENCE=high"], "FOCUSED_PATIENCE: 'high' does not fit: give a number"),
         (["stars", "--topics-file", "TOPICS", "--prioritizers", "best-frist"], "did you mean 'best-first'?"),
-        (["stars", "--topics-file", "TOPICS", "--examples", "EXAMPLES", "--hold-out", "side"], "say side="),
+        (["stars", *TABLES, "--hold-out", "side"], "say side="),
     ],
 )
 def test_bad_input_is_told(small_web, tmp_path, arguments, words):
     files = {"TOPICS": small_web.topics, "EXAMPLES": small_web.examples}
     web = ["--web", small_web.warc, "--out", tmp_path] if arguments else []
     run = scrapy(*(files.get(argument, argument) for argument in arguments), *web)
-    assert run.returncode != 0
+    assert run.returncode == 2
     assert words in " ".join(run.stderr.split()) + " ".join(run.stdout.split())
+    assert "Traceback" not in run.stderr
+    assert not (tmp_path / "crawls").exists()

@@ -119,6 +119,9 @@ def test_backlinks_make_a_graph(tmp_path):
     table.write_text("from\tto\n")
     with pytest.raises(PathsError, match="columns 'source' and 'target'"):
         field_of_backlinks(table, [url(0)])
+    table.write_bytes(b"\x7fELF\xff")
+    with pytest.raises(ValueError, match=r"links\.tsv:1:5: not UTF-8: byte 0xff"):
+        field_of_backlinks(table, [url(0)])
 
 
 def test_milestones_that_no_page_has_are_told(small_web, tmp_path):

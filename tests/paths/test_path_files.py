@@ -55,8 +55,9 @@ def test_every_mistake_is_told_with_its_line(tmp_path):
         '{"steps": [{"url": "http://a/", "label": "goal"}, {"url": "http://b/", "lable": "x"}]}',
         '{"steps": [{"url": "http://a/", "label": "goal"}, {"url": "http://b/", "label": "to x"}]}',
     )
+    file.write_bytes(file.read_bytes() + b'\n{"steps": [{"url": "http://\xff/"}]}')
     found = problems_of(file)
-    assert [problem.split(": ")[0].rpartition(":")[2] for problem in found] == ["1", "3", "4", "5", "6", "6"]
+    assert [problem.split(": ")[0].rpartition(":")[2] for problem in found] == ["1", "3", "4", "5", "6", "6", "7"]
     assert "'u.example' is no address" in found[0]
     assert "lable" in found[3]
     assert "'goal' may only stand at the end" in found[4]

@@ -11,6 +11,8 @@ import sys
 import urllib.request
 from pathlib import Path
 
+import pytest
+
 from focused.replay.log import read_log
 from focused.replay.write import write_web
 
@@ -46,6 +48,25 @@ def test_a_port_that_is_taken_is_told_in_a_sentence(tmp_path):
         )
     assert run.returncode != 0
     assert "in use" in run.stdout + run.stderr
+    assert "Traceback" not in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("--port", "99999", "--port 99999: give a number up to 65535"),
+        ("--port", "-1", "--port -1: give a number up to 65535"),
+        ("--log", "none/log.tsv", "--log 'none/log.tsv': No such file or directory"),
+    ],
+)
+def test_a_port_or_a_log_that_cannot_be_is_refused_in_a_sentence(tmp_path, option, value, words):
+    warc = tmp_path / "web.warc.gz"
+    write_web(warc, {"http://one.example/": "one"})
+    run = subprocess.run(
+        command(warc, option, value), env=ENVIRONMENT, cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 2
+    assert words in run.stderr
     assert "Traceback" not in run.stderr
 
 

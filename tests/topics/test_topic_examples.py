@@ -101,7 +101,7 @@ def test_every_bad_line_is_told_at_once(tmp_path: Path) -> None:
         ("class\tlink\nbirds\tx\n", ["1: no column 'url', 'file' or 'text'"]),
         ("class\ttext\ttext\nbirds\tx\n", ["1: column 'text' is there twice"]),
         ("url,class\nhttps://a.example/,birds\n", ["1: no column 'class'", "1: no column 'url'"]),
-        (b"class\ttext\nbirds\tx\nbirds\t\xff\n", ["3: not UTF-8: byte 0xff"]),
+        (b"class\ttext\nbirds\tx\nbirds\t\xff\n", ["3:7: not UTF-8: byte 0xff"]),
     ],
 )
 def test_a_table_that_is_none_says_why(tmp_path: Path, table: str | bytes, told: list[str]) -> None:

@@ -1,0 +1,40 @@
+"""The files of users are UTF-8, with or without a byte-order mark."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+
+class NotUtf8(ValueError):
+    """Bytes that are not UTF-8; the message tells file, line and column."""
+
+
+def to_text(data: bytes, label: object) -> str:
+    """The text in a file's bytes; ``label`` is how the user knows the file."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        place = position(data[: error.start])
+        raise NotUtf8(f"{label}:{place}: not UTF-8: byte {data[error.start]:#04x}") from error
+
+
+def position(before: bytes) -> str:
+    """Line and column after some bytes, counted from 1."""
+    last = before.rpartition(b"\n")[2]
+    line = before.count(b"\n") + 1
+    return f"{line}:{len(last.decode('utf-8', 'replace')) + 1}"
+
+
+def read_table(path: str | Path) -> tuple[list[str], list[dict[str, str]]]:
+    """The columns and the rows of a table set apart by tabs, without quoting; what a row lacks is empty.
+
+    ValueError tells the file, and the line where it is known.
+    """
+    text = to_text(Path(path).read_bytes(), path)
+    reader = csv.DictReader(io.StringIO(text, newline=""), restval="", delimiter="\t", quoting=csv.QUOTE_NONE)
+    try:
+        return list(reader.fieldnames or ()), list(reader)
+    except csv.Error as error:
+        raise ValueError(f"{path}:{reader.reader.line_num}: not a table set apart by tabs: {error}") from error
