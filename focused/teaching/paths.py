@@ -49,7 +49,7 @@ class PathTeaching:
             )
         models = Folder(read(settings, "FOCUSED_MODELS"))
         critic = critic_for(topic, models, read(settings, "FOCUSED_CRITIC"))
-        prioritizer = build(kind, options, critic=critic)
+        prioritizer = build(kind, options, critic=critic, file=topic.path)
         assert isinstance(prioritizer, TaughtPrioritizer)
         return cls(topic, prioritizer, options, models)
 

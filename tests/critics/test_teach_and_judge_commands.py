@@ -158,7 +158,11 @@ def test_no_wanted_page_left_is_one_line(site: SiteServer, folder: Path) -> None
         ({}, {"hold_out": {"half": "7"}}, "no example has this value"),
         ({}, {"hold_out": {"hlaf": "1"}}, r"no such column \(there are 'half'\)"),
         ({}, {"examples": "missing.tsv"}, "missing.tsv: cannot be read"),
-        ({"critic": {"name": "logistic", "strenght": 3}}, {}, "'strenght'"),
+        (
+            {"critic": {"name": "logistic", "strenght": 3}},
+            {},
+            r"birds.toml: \[critic\] strenght=3 .* did you mean 'strength'\?",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_before_anything_is_fetched(
