@@ -244,7 +244,7 @@ def _figures(figures: Figures) -> str:
         return f"recall {figures.recall:.2f} (in {figures.folds} folds; without other pages precision is not known)"
     return (
         f"precision {figures.precision:.2f}  recall {figures.recall:.2f}  F1 {figures.f1:.2f}  "
-        f"average precision {figures.average_precision:.2f}  (of R > 0.5, in {figures.folds} folds)"
+        f"average precision {figures.average_precision:.2f}  (of R ≥ 0.5, in {figures.folds} folds)"
     )
 
 

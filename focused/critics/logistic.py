@@ -133,7 +133,7 @@ class LogisticCritic(Critic):
 
     def judge(self, page: Page) -> Verdict:
         chances = self.probabilities(page.bag)
-        return Verdict(min(float(chances[self.wanted_].sum()), 1.0), ranked(self.classes_, chances))
+        return Verdict(min(float(chances[self.wanted_].sum()), 1.0), ranked(self.classes_, chances, self.wanted_))
 
     def read(self, texts: Sequence[Ids]) -> NDArray[np.float32]:
         """An empty text, or one of unknown words, gets the relevance of a page without words: the intercept's.

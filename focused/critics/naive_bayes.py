@@ -102,7 +102,7 @@ class NaiveBayesCritic(Critic):
 
     def judge(self, page: Page) -> Verdict:
         chances = self.probabilities(page.bag)
-        return Verdict(self._relevance(chances), ranked(self.classes_, chances))
+        return Verdict(self._relevance(chances), ranked(self.classes_, chances, self.wanted_))
 
     def _relevance(self, chances: NDArray[np.float64]) -> float:
         return min(float(chances[self.wanted_].sum()), 1.0)

@@ -145,6 +145,21 @@ def test_figures_are_of_held_back_pages() -> None:
     assert figures.average_precision < 0.9
 
 
+@pytest.mark.parametrize("kind", [LogisticCritic, NaiveBayesCritic])
+@pytest.mark.parametrize("focus", ["a", "b"])
+def test_figures_and_confusions_agree_where_a_page_stands_on_the_border(kind: type, focus: str) -> None:
+    """Held back, the pages of b share no word with any other: R is exactly 0.5."""
+    of_a = ["tea is a drink of leaves", "green tea and black tea in a pot"]
+    of_b = ["coffee beans were roasted", "the football match ended"]
+    examples = [("a", page(text)) for text in of_a] + [("b", page(text)) for text in of_b]
+    report = teach(examples, kind, {}, [focus]).report
+    wanted = 2
+    wrongly = sum(one.pages for one in report.confusions if one.said == focus)
+    missed = sum(one.pages for one in report.confusions if one.true == focus)
+    assert report.figures.recall == (wanted - missed) / wanted
+    assert report.figures.precision == (wanted - missed) / (wanted - missed + wrongly)
+
+
 def test_confusions_count_pages_by_class() -> None:
     report = taught().report
     assert all(one.true != one.said and one.pages > 0 for one in report.confusions)
