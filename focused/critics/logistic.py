@@ -56,7 +56,7 @@ class LogisticCritic(Critic):
     def __init__(
         self, *, strength: float = 10.0, min_pages: int = 0, languages: Sequence[str] = (), seed: int = 0
     ) -> None:
-        check_number("strength", strength, 1e-9, 1e9)
+        check_number("strength", strength, 1e-9, 1_000_000)
         check_number("min_pages", min_pages, 0, 1_000_000, whole=True)
         check_languages(languages)
         check_seed(seed)

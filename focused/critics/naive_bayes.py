@@ -57,7 +57,7 @@ class NaiveBayesCritic(Critic):
         self, *, priors: str = "examples", smoothing: float = 1.0, min_pages: int = 0, languages: Sequence[str] = ()
     ) -> None:
         check_choice("priors", priors, PRIORS)
-        check_number("smoothing", smoothing, 1e-9, 1e9)
+        check_number("smoothing", smoothing, 1e-9, 1_000_000)
         check_number("min_pages", min_pages, 0, 1_000_000, whole=True)
         check_languages(languages)
         self.priors = priors

@@ -48,7 +48,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.base import Critic, Verdict
-from focused.options import check_choice, check_number, check_switch
+from focused.options import check_choice, check_number, check_switch, check_texts
 from focused.pages.evidence import Evidence
 from focused.pages.headings import as_heading
 from focused.pages.page import Links, Page
@@ -95,7 +95,8 @@ class Crf(TaughtPrioritizer):
         check_number("iterations", iterations, 1, 10_000, whole=True)
         check_choice("reward", reward, REWARDS)
         check_switch("sinks", sinks)
-        if isinstance(headings, str) or not all(isinstance(one, str) and as_heading(one) for one in headings):
+        check_texts("headings", headings)
+        if not all(map(as_heading, headings)):
             raise ValueError(f"headings={headings!r}: give a list of headings of one to five words each")
         self.near, self.headings = near, frozenset(map(as_heading, headings))
         self._teaching = Teaching(
