@@ -18,7 +18,8 @@ from collections.abc import Iterator
 
 from focused.critics.base import Verdict
 from focused.pages.page import PageLimits
-from focused.paths.path import GOAL, read_paths
+from focused.paths.path import GOAL
+from focused.paths.reading import read_paths
 from focused.paths.stops import Stops
 from focused.prioritizers.crf import Crf
 from focused.replay.web import Web

@@ -4,7 +4,7 @@
 
 Each critic is taught from the example pages, once per topic, and judges every other page of the web. A topic that
 has ``@`` in its name (``course@cornell``) is taught without the examples whose third column says ``cornell``, and
-judges only those. Printed are means over the topics: precision, recall and F1 of R > 0.5, average precision of R,
+judges only those. Printed are means over the topics: precision, recall and F1 of R ≥ 0.5, average precision of R,
 the share of all relevance that went to pages off the topic, and the milliseconds of one verdict.
 """
 
@@ -23,7 +23,7 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 from sklearn.metrics import average_precision_score
 
 from focused.critics import CRITICS
-from focused.critics.base import Critic
+from focused.critics.base import RELEVANT, Critic
 from focused.pages.page import Page, page_from_html
 from focused.registry import find
 
@@ -119,7 +119,7 @@ def _measure(
 
 
 def _figures(truth: Any, relevance: Any) -> list[float]:
-    said = relevance > 0.5
+    said = relevance >= RELEVANT
     hits = float((truth & said).sum())
     precision, recall = hits / max(said.sum(), 1), hits / max(truth.sum(), 1)
     f1 = 2 * precision * recall / max(precision + recall, 1e-9)

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from importlib import import_module
+from inspect import isabstract
 from typing import Any
+
+from focused.topics.problems import did_you_mean
+
+BASES = {"critic": "focused.critics.base.Critic", "prioritizer": "focused.prioritizers.base.Prioritizer"}
+"""What the parts of each kind are derived from."""
 
 
 class UnknownName(ValueError):
@@ -14,13 +19,26 @@ class UnknownName(ValueError):
 
 def find(kind: str, name: str, known: Mapping[str, str]) -> Any:
     """The class that a short name or a dotted path stands for."""
-    path = known.get(name, name)
-    module, _, attribute = path.rpartition(".")
-    if not module:
-        near = get_close_matches(name, known, n=1)
-        hint = f"did you mean {near[0]!r}? " if near else ""
-        raise UnknownName(f"{kind} {name!r} is not known: {hint}there are {', '.join(sorted(known))}, or a dotted path")
+    if name not in known and "." not in name:
+        there = f"there are {', '.join(sorted(known))}, or a dotted path"
+        raise UnknownName(f"{kind} {name!r} is not known{did_you_mean(name, known)} ({there})")
     try:
-        return getattr(import_module(module), attribute)
-    except (ImportError, AttributeError) as error:
+        found = _imported(known.get(name, name))
+    except (ImportError, AttributeError, ValueError, TypeError) as error:
         raise UnknownName(f"{kind} {name!r} cannot be imported: {error}") from error
+    _check_kind(found, kind, name)
+    return found
+
+
+def _imported(path: str) -> Any:
+    module, _, attribute = path.rpartition(".")
+    return getattr(import_module(module), attribute)
+
+
+def _check_kind(found: Any, kind: str, name: str) -> None:
+    base = _imported(BASES[kind])
+    if not isinstance(found, type) or not issubclass(found, base) or found is base:
+        raise UnknownName(f"{name!r} is not a {kind}: name a class derived from {BASES[kind]}")
+    if isabstract(found):
+        lacks = ", ".join(sorted(found.__abstractmethods__))  # type: ignore[attr-defined]  # what isabstract says it has
+        raise UnknownName(f"{name!r} is not a whole {kind}: it lacks {lacks}")

@@ -60,7 +60,7 @@ class Command(ScrapyCommand):
         from focused.responses import limits_of
         from focused.running.loop import Stopped
         from focused.spiders.examples import Interrupted
-        from focused.teaching.gathering import page_of_file
+        from focused.teaching.gathering import NoPage, page_of_file
         from focused.topics.settings import apply_settings
         from focused.topics.topic import load_topic
 
@@ -85,10 +85,12 @@ class Command(ScrapyCommand):
         for url in seeds:
             if url in fetched.pages:
                 critic.greet(fetched.pages[url])
+        limits = limits_of(settings)
         for given in args[1:]:
-            page = page_of_file(files[given], limits_of(settings)) if given in files else fetched.pages.get(urls[given])
-            if page is None:
-                print(f"{given}\n  not judged: {fetched.failures[urls[given]]}")
+            try:
+                page = page_of_file(files[given], limits) if given in files else fetched.page(urls[given])
+            except NoPage as error:
+                print(f"{given}\n  not judged: {error}")
                 self.exitcode = 1
             else:
                 print(f"{given}\n" + "\n".join(verdict_lines(critic, page, opts.words)))

@@ -113,12 +113,12 @@ class Command(ScrapyCommand):
 
     def _teach_prioritizer(self, name: str, opts: argparse.Namespace) -> None:
         from focused.critics.models import ModelRefused
-        from focused.paths.path import read_paths
+        from focused.paths.reading import read_paths
         from focused.prioritizers.taught import NotTaught
         from focused.running.loop import Stopped
         from focused.running.progress import step_progress
         from focused.spiders.examples import Interrupted
-        from focused.teaching.paths import PathTeaching, addresses_of
+        from focused.teaching.paths import FEW_PATHS, PathTeaching, addresses_of
         from focused.teaching.plan import CannotTeach
         from focused.topics.identity import slug
         from focused.topics.topic import load_topic
@@ -141,6 +141,9 @@ class Command(ScrapyCommand):
             self._fail(f"{str(error) or 'stopped'}: nothing was written")
         else:
             print(taught_to_text(card))
+            if card.paths["paths"] < FEW_PATHS:
+                few = f"only {card.paths['paths']} paths with {card.paths['pages']} pages"
+                print(f"warning: {few}: the model will hardly generalise; show more, such as 'scrapy paths' draws")
             print(f"written to {teaching.models / slug(teaching.topic)}; crawl with -a prioritizer={opts.prioritizer}")
 
     def _teach_weights(self, name: str, opts: argparse.Namespace) -> None:
@@ -241,7 +244,7 @@ def _figures(figures: Figures) -> str:
         return f"recall {figures.recall:.2f} (in {figures.folds} folds; without other pages precision is not known)"
     return (
         f"precision {figures.precision:.2f}  recall {figures.recall:.2f}  F1 {figures.f1:.2f}  "
-        f"average precision {figures.average_precision:.2f}  (of R > 0.5, in {figures.folds} folds)"
+        f"average precision {figures.average_precision:.2f}  (of R ≥ 0.5, in {figures.folds} folds)"
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from focused.critics import CRITICS
 from focused.critics.base import Critic
 from focused.critics.models import Card, ModelRefused, load_card, load_critic
+from focused.options import make
 from focused.registry import find
 
 if TYPE_CHECKING:
@@ -20,20 +21,16 @@ WITH_EXAMPLES, WITHOUT = "logistic", "keywords"
 
 @dataclass(frozen=True)
 class Choice:
-    """A critic's name, its class, and the options for its constructor."""
+    """A critic's name, its class, the options for its constructor, and the topic file that they are from."""
 
     name: str
     kind: type[Critic]
     options: dict[str, Any]
+    file: Path | None = None
 
     def make(self) -> Critic:
         """The critic, not taught yet. ValueError names an option that is wrong."""
-        try:
-            inspect.signature(self.kind).bind(**self.options)
-        except TypeError as error:
-            known = ", ".join(inspect.signature(self.kind).parameters)
-            raise ValueError(f"critic {self.name!r}: {error} (its options are {known})") from error
-        return self.kind(**self.options)
+        return make(self.kind, self.options, table="critic", file=self.file)
 
 
 def choose_critic(topic: Topic, override: str = "", card: Card | None = None) -> Choice:
@@ -47,7 +44,7 @@ def choose_critic(topic: Topic, override: str = "", card: Card | None = None) ->
     kind: type[Critic] = find("critic", name, CRITICS)
     if "keywords" in inspect.signature(kind).parameters:
         options.setdefault("keywords", list(topic.keywords) or [topic.name])
-    return Choice(name, kind, options)
+    return Choice(name, kind, options, topic.path)
 
 
 def critic_for(topic: Topic, models: Path, override: str = "") -> Critic:
@@ -60,8 +57,10 @@ def critic_for(topic: Topic, models: Path, override: str = "") -> Critic:
 
     folder, reference = slug(topic), topic_reference(topic)
     choice = choose_critic(topic, override, load_card(models, folder, topic=reference))
+    # Made before the models folder is read: a bad option is not mended by teaching anew.
+    untaught = choice.make()
     if not choice.kind.learns:
-        return choice.make()
+        return untaught
     critic, card = load_critic(models, folder, topic=reference, fingerprint=fingerprint(topic))
     if (card.critic, card.options) != (choice.name, choice.options):
         raise ModelRefused(

@@ -52,9 +52,14 @@ def _near(missing: Sequence[str], names: Sequence[str]) -> str:
     return f"there are {shown}{', …' if len(names) > 12 else ''}"
 
 
-def ranked(names: Sequence[str], chances: NDArray[np.floating]) -> tuple[tuple[str, float], ...]:
-    """The most probable classes, best first: not all, a taxonomy may have hundreds."""
-    best = np.argsort(-chances, kind="stable")[:_TOLD]
+def ranked(
+    names: Sequence[str], chances: NDArray[np.floating], wanted_: NDArray[np.bool_]
+) -> tuple[tuple[str, float], ...]:
+    """The most probable classes, best first: not all, a taxonomy may have hundreds.
+
+    Of equal ones a wanted class comes first: a page with R = 0.5 counts as found, and its class must not deny it.
+    """
+    best = np.lexsort((~wanted_, -chances))[:_TOLD]
     return tuple((names[i], float(chances[i])) for i in best.tolist() if chances[i] >= _LEAST)
 
 

@@ -27,9 +27,10 @@ from numpy.typing import NDArray
 
 from focused.critics.base import Critic, Reason, Verdict
 from focused.critics.classes import wanted_among
-from focused.critics.language import Language, guess_languages, language_of
+from focused.critics.language import Language, check_languages, guess_languages, language_of
 from focused.critics.targets import Targets
 from focused.critics.terms import HALF_AT, Terms
+from focused.options import check_number, check_texts
 from focused.pages.page import Page
 from focused.pages.tokens import LEXICON, Ids, word_to_id, words
 
@@ -39,6 +40,7 @@ _CERTAIN = 0.9
 _COMMON, _RARE = 1e-3, 1e-6
 _WORD_OF_PHRASE = 0.25
 _MOST_SEEDS = 50
+_MOST_SEED_SHARE = 0.99
 _SEED_LENGTH = 50
 _SEED_WORDS = 60
 _KEPT_OF_A_SEED = 300
@@ -63,16 +65,18 @@ class KeywordsCritic(Critic):
         seed_share: float = 0.4,
         min_seeds: int = 2,
     ) -> None:
+        check_texts("keywords", keywords)
+        check_languages(languages)
+        check_number("seed_share", seed_share, 0, _MOST_SEED_SHARE)
+        check_number("min_seeds", min_seeds, 1, _MOST_SEEDS, whole=True)
         phrases = {" ".join(found): found for found in map(words, keywords) if found}
         if not phrases:
             raise ValueError(f"keywords={list(keywords)!r}: give at least one word")
-        if not 0 <= seed_share < 1:
-            raise ValueError(f"seed_share={seed_share!r}: must be at least 0 and below 1")
         given = np.array([word_to_id(word) for found in phrases.values() for word in found], np.uint32)
         self.targets = Targets.of_words({word_to_id(word): word for found in phrases.values() for word in found})
         self.language = language_of(tuple(languages) or guess_languages(given))
         self.seed_share = seed_share
-        self.min_seeds = max(min_seeds, 1)
+        self.min_seeds = min_seeds
         self._seeds: dict[str, dict[str, float]] = {}
         self._own = Terms(_own_terms(phrases, self.language), self.language)
         self._shared = Terms({}, self.language)

@@ -14,6 +14,7 @@ import numpy as np
 import wordfreq
 from numpy.typing import NDArray
 
+from focused.options import check_texts
 from focused.pages.tokens import Ids, word_to_id, words
 
 UNSEEN = 1e-9
@@ -54,11 +55,16 @@ class Language:
 @lru_cache(maxsize=4)
 def language_of(codes: tuple[str, ...]) -> Language:
     """The language or languages of these codes; ValueError if there is no list for one of them."""
-    known = wordfreq.available_languages()
-    unknown = [code for code in codes if code not in known]
-    if unknown or not codes:
-        raise ValueError(f"languages={list(codes)!r}: choose among {', '.join(sorted(known))}")
+    check_languages(codes)
     return Language(codes)
+
+
+def check_languages(codes: Sequence[str]) -> None:
+    """ValueError unless a list of codes for which there are lists of words."""
+    check_texts("languages", codes)
+    known = wordfreq.available_languages()
+    if any(code not in known for code in codes):
+        raise ValueError(f"languages={list(codes)!r}: choose among {', '.join(sorted(known))}")
 
 
 def guess_languages(ids: Ids) -> tuple[str, ...]:

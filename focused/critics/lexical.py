@@ -26,10 +26,11 @@ from numpy.typing import NDArray
 from focused.critics.base import Critic, Reason, Verdict
 from focused.critics.c_value import Terms, recognise, recognise_example, spelling_of
 from focused.critics.classes import NoSuchClass, wanted
-from focused.critics.language import guess_languages, language_of
+from focused.critics.language import check_languages, guess_languages
 from focused.critics.level_model import LevelModel
 from focused.critics.levels import Levels, level_name, relevance_of
 from focused.critics.profiles import Floats, Phrases, runs_in
+from focused.options import check_number, check_switch
 from focused.pages.page import Page
 from focused.pages.tokens import Ids
 
@@ -58,13 +59,11 @@ class LexicalCritic(Critic):
         boundaries: bool = True,
         languages: Sequence[str] = (),
     ) -> None:
-        if isinstance(terms, bool) or not isinstance(terms, int) or not 1 <= terms <= 100_000:
-            raise ValueError(f"terms={terms!r}: give a whole number from 1 to 100000")
+        check_number("terms", terms, 1, 100_000, whole=True)
         for name, value in {"weighted": weighted, "siblings": siblings, "boundaries": boundaries}.items():
-            if value is not True and value is not False:
-                raise ValueError(f"{name}={value!r}: give true or false")
+            check_switch(name, value)
+        check_languages(languages)
         if languages:
-            language_of(tuple(languages))
             _check_language(languages)
         self.terms, self.weighted, self.siblings, self.boundaries = terms, weighted, siblings, boundaries
         self.languages = tuple(languages)

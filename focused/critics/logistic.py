@@ -26,6 +26,8 @@ from focused.critics.background import BACKGROUND, language_of_pages, pseudo_pag
 from focused.critics.bag import Bag, Vocabulary, min_pages_for
 from focused.critics.base import Critic, Reason, Verdict
 from focused.critics.classes import ranked, strongest, wanted
+from focused.critics.language import check_languages
+from focused.options import check_number, check_seed
 from focused.pages.page import Page
 from focused.pages.tokens import Ids
 
@@ -54,8 +56,10 @@ class LogisticCritic(Critic):
     def __init__(
         self, *, strength: float = 10.0, min_pages: int = 0, languages: Sequence[str] = (), seed: int = 0
     ) -> None:
-        if not strength > 0:
-            raise ValueError(f"strength={strength!r}: must be above 0")
+        check_number("strength", strength, 1e-9, 1_000_000)
+        check_number("min_pages", min_pages, 0, 1_000_000, whole=True)
+        check_languages(languages)
+        check_seed(seed)
         self.strength = strength
         self.min_pages = min_pages
         self.languages = tuple(languages)
@@ -129,7 +133,7 @@ class LogisticCritic(Critic):
 
     def judge(self, page: Page) -> Verdict:
         chances = self.probabilities(page.bag)
-        return Verdict(min(float(chances[self.wanted_].sum()), 1.0), ranked(self.classes_, chances))
+        return Verdict(min(float(chances[self.wanted_].sum()), 1.0), ranked(self.classes_, chances, self.wanted_))
 
     def read(self, texts: Sequence[Ids]) -> NDArray[np.float32]:
         """An empty text, or one of unknown words, gets the relevance of a page without words: the intercept's.

@@ -30,6 +30,8 @@ from focused.critics.background import BACKGROUND, language_of_pages, topic_voca
 from focused.critics.bag import Bag, Vocabulary, min_pages_for
 from focused.critics.base import Critic, Reason, Verdict
 from focused.critics.classes import ranked, strongest, wanted
+from focused.critics.language import check_languages
+from focused.options import check_choice, check_number
 from focused.pages.page import Page
 from focused.pages.tokens import Ids
 
@@ -54,10 +56,10 @@ class NaiveBayesCritic(Critic):
     def __init__(
         self, *, priors: str = "examples", smoothing: float = 1.0, min_pages: int = 0, languages: Sequence[str] = ()
     ) -> None:
-        if priors not in PRIORS:
-            raise ValueError(f"priors={priors!r}: choose one of {', '.join(PRIORS)}")
-        if not smoothing > 0:
-            raise ValueError(f"smoothing={smoothing!r}: must be above 0 (the paper's is 1)")
+        check_choice("priors", priors, PRIORS)
+        check_number("smoothing", smoothing, 1e-9, 1_000_000)
+        check_number("min_pages", min_pages, 0, 1_000_000, whole=True)
+        check_languages(languages)
         self.priors = priors
         self.smoothing = smoothing
         self.min_pages = min_pages
@@ -100,7 +102,7 @@ class NaiveBayesCritic(Critic):
 
     def judge(self, page: Page) -> Verdict:
         chances = self.probabilities(page.bag)
-        return Verdict(self._relevance(chances), ranked(self.classes_, chances))
+        return Verdict(self._relevance(chances), ranked(self.classes_, chances, self.wanted_))
 
     def _relevance(self, chances: NDArray[np.float64]) -> float:
         return min(float(chances[self.wanted_].sum()), 1.0)

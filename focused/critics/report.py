@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.critics.base import Critic, Verdict
+from focused.critics.base import RELEVANT, Critic, Verdict
 from focused.pages.page import Page
 
 _FOLDS = 5
@@ -20,7 +20,7 @@ Numbers = NDArray[np.int64]
 
 
 class Figures(msgspec.Struct, kw_only=True):
-    """Of "relevant" (R above 0.5), each example judged by a critic that has not seen it.
+    """Of "relevant" (R of 0.5 or more), each example judged by a critic that has not seen it.
 
     ``folds`` is 0 when there are too few examples to hold any back. Without examples that are not wanted only
     ``recall`` is known.
@@ -86,7 +86,7 @@ def _folds(classes: Sequence[str], wanted: NDArray[np.bool_]) -> Numbers | None:
 def _figures(wanted: NDArray[np.bool_], relevance: NDArray[np.float64]) -> Figures:
     from sklearn.metrics import average_precision_score  # noqa: PLC0415  # half a second, for teaching only
 
-    said = relevance > 0.5
+    said = relevance >= RELEVANT
     hits = int((said & wanted).sum())
     recall = hits / max(int(wanted.sum()), 1)
     if wanted.all():

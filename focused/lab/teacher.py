@@ -24,7 +24,8 @@ from focused.lab.plan import Plan, Taught
 from focused.lab.schools import Pupil, School, teach_all
 from focused.paths.draw import draw_visits, draw_walks
 from focused.paths.path import Path as Way
-from focused.paths.path import PathsError, read_paths
+from focused.paths.path import PathsError
+from focused.paths.reading import read_paths
 from focused.paths.stops import FURTHEST
 from focused.replay.graph import Graph
 from focused.teaching.drawing import Site, site_of_job

@@ -40,6 +40,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.base import Critic, Verdict
+from focused.options import check_choice, check_number, check_switch
 from focused.pages.evidence import MAX_OFFSET, Evidence, window
 from focused.pages.page import Links, Page
 from focused.prioritizers.base import Contribution, Lessons, Prioritizer, State, together
@@ -48,7 +49,7 @@ from focused.prioritizers.learner import Learner
 from focused.prioritizers.logistic import LogisticLearner
 from focused.prioritizers.naive_bayes import NaiveBayesLearner
 from focused.prioritizers.opinions import opinions
-from focused.prioritizers.options import check_choice, check_made_alike, check_number, check_switch
+from focused.prioritizers.options import check_made_alike
 from focused.prioritizers.rows import logit
 
 LEARNERS = ("logistic", "naive-bayes")

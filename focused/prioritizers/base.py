@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.base import Critic, Verdict
+from focused.options import check_choice, check_seed
 from focused.pages.evidence import Evidence
 from focused.pages.page import Links, Page
 
@@ -101,8 +102,8 @@ class Prioritizer(ABC):
     """Does it tell by `label_of` where on a path a page stands?"""
 
     def __init__(self, *, critic: Critic | None = None, combine: str = "first", seed: int = 0) -> None:
-        if combine not in COMBINATIONS:
-            raise ValueError(f"combine={combine!r}: choose one of {', '.join(COMBINATIONS)}")
+        check_choice("combine", combine, COMBINATIONS)
+        check_seed(seed)
         self.critic = critic
         self.combine = combine
         self.seed = seed

@@ -35,6 +35,7 @@ from scipy.sparse import csr_matrix
 
 from focused.critics.bag import Bag, Vocabulary, min_pages_for
 from focused.critics.base import Critic
+from focused.options import check_number
 from focused.pages.evidence import ON_PAGE, Evidence, mix
 from focused.pages.tokens import Ids
 from focused.paths.stops import FURTHEST, Stops
@@ -42,7 +43,6 @@ from focused.prioritizers.base import Contribution, State
 from focused.prioritizers.bayes import Bayes, Floats
 from focused.prioritizers.clicks import Clicks
 from focused.prioritizers.ground import is_held_out
-from focused.prioritizers.options import check_number
 from focused.prioritizers.taught import Figures, NotTaught, Progress, TaughtPrioritizer
 
 if TYPE_CHECKING:

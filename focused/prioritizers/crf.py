@@ -48,6 +48,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.base import Critic, Verdict
+from focused.options import check_choice, check_number, check_switch, check_texts
 from focused.pages.evidence import Evidence
 from focused.pages.headings import as_heading
 from focused.pages.page import Links, Page
@@ -57,7 +58,6 @@ from focused.prioritizers.base import Contribution, State
 from focused.prioritizers.crf_chain import Chain, Floats, alpha_step, delta_step, start
 from focused.prioritizers.crf_features import link_features, page_features
 from focused.prioritizers.crf_lessons import REWARDS, Teaching
-from focused.prioritizers.options import check_choice, check_number, check_switch
 from focused.prioritizers.taught import Figures, NotTaught, Progress, TaughtPrioritizer
 
 _SMALLEST = 1e-30
@@ -95,7 +95,8 @@ class Crf(TaughtPrioritizer):
         check_number("iterations", iterations, 1, 10_000, whole=True)
         check_choice("reward", reward, REWARDS)
         check_switch("sinks", sinks)
-        if isinstance(headings, str) or not all(isinstance(one, str) and as_heading(one) for one in headings):
+        check_texts("headings", headings)
+        if not all(map(as_heading, headings)):
             raise ValueError(f"headings={headings!r}: give a list of headings of one to five words each")
         self.near, self.headings = near, frozenset(map(as_heading, headings))
         self._teaching = Teaching(

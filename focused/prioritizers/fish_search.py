@@ -30,9 +30,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.base import RELEVANT, Critic
+from focused.options import check_number
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Contribution, Prioritizer
-from focused.prioritizers.options import check_number
 
 if TYPE_CHECKING:
     from focused.critics.base import Verdict

@@ -43,6 +43,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.base import Critic, Verdict
+from focused.options import check_number, check_switch
 from focused.pages.evidence import MAX_OFFSET, Evidence, window
 from focused.pages.page import Links, Page
 from focused.pages.url_words import url_features
@@ -51,7 +52,7 @@ from focused.prioritizers.context import append_to_rows
 from focused.prioritizers.kalman import KalmanLearner, Spreads
 from focused.prioritizers.novelty import BITS, Visits
 from focused.prioritizers.opinions import opinions
-from focused.prioritizers.options import check_made_alike, check_number, check_switch
+from focused.prioritizers.options import check_made_alike
 from focused.prioritizers.places import PLACES, directories, has_no_text, places
 
 _PRIOR = {

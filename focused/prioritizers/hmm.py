@@ -26,13 +26,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.base import Critic, Verdict
+from focused.options import check_choice, check_number
 from focused.pages.evidence import Evidence
 from focused.pages.page import Links, Page
 from focused.paths.stops import Stops
 from focused.prioritizers.base import Contribution, State
 from focused.prioritizers.ground import NO_PAGE, Ground, figures_of, prior_of
 from focused.prioritizers.hmm_chain import Chain, Clusters
-from focused.prioritizers.options import check_choice, check_number
 from focused.prioritizers.states import (
     INFERENCES,
     NAMES,

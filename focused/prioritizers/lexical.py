@@ -31,12 +31,12 @@ from focused.critics.level_model import LevelModel
 from focused.critics.levels import FRACTION, level_name, level_of, place_of
 from focused.critics.lexical import LexicalCritic
 from focused.critics.profiles import Floats, Ints, Phrases, ranges, runs_in
+from focused.options import check_choice, check_number, check_switch
 from focused.pages.evidence import ANCHOR, NEAR, Evidence, mix
 from focused.pages.page import Links, Page
 from focused.pages.tokens import Ids
 from focused.prioritizers.base import Contribution, Prioritizer, State, together
 from focused.prioritizers.features import anchor_spans
-from focused.prioritizers.options import check_choice, check_number, check_switch
 
 COMBINATIONS = ("product", "linear")
 FEATURES = ("context", "content", "page")

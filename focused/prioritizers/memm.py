@@ -42,6 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.base import Critic, Verdict
+from focused.options import check_choice, check_number
 from focused.pages.evidence import Evidence
 from focused.pages.page import Links, Page
 from focused.pages.tokens import Ids
@@ -49,7 +50,6 @@ from focused.paths.stops import Stops
 from focused.prioritizers.base import Contribution, State
 from focused.prioritizers.memm_features import FEATURES, OF_LINK, Sight
 from focused.prioritizers.memm_teaching import Models, Teaching
-from focused.prioritizers.options import check_choice, check_number
 from focused.prioritizers.states import (
     INFERENCES,
     NAMES,

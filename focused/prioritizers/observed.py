@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.base import Critic
+from focused.options import make
 from focused.pages.evidence import Evidence
 from focused.prioritizers.apprentice import Apprentice
 from focused.prioritizers.base import Lessons, Prioritizer
@@ -37,7 +38,7 @@ class BestFirstObserved(Prioritizer):
 
     def __init__(self, *, critic: Critic | None = None, combine: str = "first", seed: int = 0, **options: Any) -> None:
         super().__init__(critic=critic, combine=combine, seed=seed)
-        self.apprentice = Apprentice(critic=critic, seed=seed, **options)
+        self.apprentice = make(Apprentice, {"seed": seed, **options}, table="prioritizer", critic=critic)
         self.sees_fetched = self.apprentice.sees_fetched
 
     def evidence(self, page: Page, verdict: Verdict, links: Links, **known: Any) -> Evidence:

@@ -32,6 +32,7 @@ from scipy.sparse import csr_matrix
 from scipy.stats import spearmanr
 
 from focused.critics.base import Critic
+from focused.options import check_number
 from focused.pages.evidence import ON_PAGE, Evidence, mix
 from focused.pages.headings import headings
 from focused.pages.tokens import LEXICON, Ids
@@ -43,7 +44,6 @@ from focused.prioritizers.clicks import NOWHERE, Clicks
 from focused.prioritizers.context import append_to_each, append_to_rows
 from focused.prioritizers.features import anchor_words, rows_to_matrix, words_near
 from focused.prioritizers.ground import is_held_out
-from focused.prioritizers.options import check_number
 from focused.prioritizers.taught import Figures, NotTaught, Progress, TaughtPrioritizer
 
 if TYPE_CHECKING:

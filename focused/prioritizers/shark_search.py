@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.base import Critic
+from focused.options import check_number
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Contribution, Prioritizer
 from focused.prioritizers.features import anchor_spans
-from focused.prioritizers.options import check_number
 from focused.prioritizers.similarity import Similarity
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from focused.critics.base import Critic, Verdict
 from focused.critics.targets import Targets
+from focused.options import check_choice
 from focused.pages.page import Page
 from focused.pages.tokens import Ids
-from focused.prioritizers.options import check_choice
 
 Floats = NDArray[np.float32]
 BY = ("critic", "cosine")

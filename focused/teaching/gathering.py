@@ -9,6 +9,7 @@ from pathlib import Path
 
 from scrapy.http import Response, TextResponse
 
+from focused.pages.guard import looks_binary
 from focused.pages.page import Page, PageLimits
 from focused.replay.response import to_response
 from focused.replay.web import REDIRECTS, Web
@@ -16,6 +17,11 @@ from focused.responses import response_to_page_now
 from focused.warc.reader import Recorded
 
 _MOST_REDIRECTS = 5
+_MOST_REASONS = 5
+
+
+class NoPage(ValueError):
+    """What holds no page that could be judged; the message says why."""
 
 
 @dataclass
@@ -25,14 +31,36 @@ class Fetched:
     pages: dict[str, Page] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
 
+    def page(self, url: str) -> Page:
+        """The page at an address; NoPage says why it is not there."""
+        if url not in self.pages:
+            raise NoPage(self.failures[url])
+        return self.pages[url]
+
     def reasons(self) -> dict[str, int]:
         """How many pages are missing, by reason, the most frequent first."""
         return dict(Counter(self.failures.values()).most_common())
 
+    def missing(self) -> str:
+        """The most frequent reasons, and the first page that is missing; nothing if none is."""
+        if not self.failures:
+            return ""
+        reasons = ", ".join(f"{reason} ({count})" for reason, count in list(self.reasons().items())[:_MOST_REASONS])
+        url, reason = next(iter(self.failures.items()))
+        return f"{reasons}; the first: {url} could not be had ({reason})"
+
 
 def page_of_file(path: Path, limits: PageLimits) -> Page:
-    """A page in a file, its encoding found as it is for a response."""
-    recorded = Recorded(200, (("Content-Type", "text/html"),), path.read_bytes())
+    """A page in a file, its encoding found as it is for a response. NoPage if there is none in it."""
+    try:
+        body = path.read_bytes()
+    except OSError as error:
+        raise NoPage(f"cannot be read: {error.strerror}") from error
+    if not body.strip():
+        raise NoPage("empty")
+    if looks_binary(body):
+        raise NoPage("not HTML")
+    recorded = Recorded(200, (("Content-Type", "text/html"),), body)
     response = to_response(path.absolute().as_uri(), recorded)
     assert isinstance(response, TextResponse)
     return response_to_page_now(response, limits)

@@ -18,7 +18,7 @@ from focused.paths.path import Path
 from focused.paths.stops import Stops, resolve
 from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.options import build
-from focused.prioritizers.taught import Progress, TaughtCard, TaughtPrioritizer, save_taught
+from focused.prioritizers.taught import NotTaught, Progress, TaughtCard, TaughtPrioritizer, save_taught
 from focused.registry import find
 from focused.replay.web import normal_form
 from focused.teaching.gathering import Fetched
@@ -27,6 +27,8 @@ from focused.topics.identity import slug
 from focused.topics.topic import Topic
 
 _LEAST_SHARE = 0.5
+FEW_PATHS = 20
+"""A model taught by fewer paths knows them by heart, and little else."""
 
 
 @dataclass(frozen=True)
@@ -49,14 +51,24 @@ class PathTeaching:
             )
         models = Folder(read(settings, "FOCUSED_MODELS"))
         critic = critic_for(topic, models, read(settings, "FOCUSED_CRITIC"))
-        prioritizer = build(kind, options, critic=critic)
+        prioritizer = build(kind, options, critic=critic, file=topic.path)
         assert isinstance(prioritizer, TaughtPrioritizer)
         return cls(topic, prioritizer, options, models)
 
     def teach(self, paths: Sequence[Path], fetched: Fetched, told: dict[str, Any], progress: Progress) -> TaughtCard:
         """Teach, and write what was learned and its card; ``told`` says where the paths came from."""
         stops = stops_of(paths, fetched)
-        figures = self.prioritizer.teach(stops, progress)
+        try:
+            figures = self.prioritizer.teach(stops, progress)
+        except NotTaught as error:
+            if not fetched.failures:
+                raise
+            # What the paths lack may stand on the pages that are missing.
+            missing, wanted = len(fetched.failures), len(addresses_of(paths))
+            raise CannotTeach(
+                f"{missing} of the {wanted} pages on the paths are missing: {fetched.missing()}; "
+                f"what is left of the paths cannot teach: {error}"
+            ) from error
         card = TaughtCard(
             topic=self.topic.name,
             prioritizer=self.prioritizer.name,
@@ -89,9 +101,8 @@ def stops_of(paths: Sequence[Path], fetched: Fetched) -> list[Stops]:
     """The paths with their pages. CannotTeach if most are not there."""
     wanted, had = len(addresses_of(paths)), len(fetched.pages)
     if had < wanted * _LEAST_SHARE:
-        reasons = ", ".join(f"{reason} ({count})" for reason, count in fetched.reasons().items())
         raise CannotTeach(
-            f"only {had} of the {wanted} pages on the paths could be had: {reasons}; is --web the web that they were "
-            "drawn from?"
+            f"only {had} of the {wanted} pages on the paths could be had: {fetched.missing()}; is --web the web that "
+            "they were drawn from?"
         )
     return [one for one in resolve(paths, fetched.pages.get, normal_form) if one]

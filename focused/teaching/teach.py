@@ -22,14 +22,12 @@ from focused.defaults import read
 from focused.pages.page import Page, page_from_html
 from focused.responses import limits_of
 from focused.spiders.examples import Progress, fetch_pages
-from focused.teaching.gathering import Fetched, page_of_file, pages_of_web
+from focused.teaching.gathering import Fetched, NoPage, page_of_file, pages_of_web
 from focused.teaching.plan import AS_THE_TOPIC_SAYS, CannotTeach, Plan, Source, plan_teaching
 from focused.topics.examples import Example
 from focused.topics.identity import fingerprint, slug
 from focused.topics.settings import apply_settings
 from focused.topics.topic import Topic
-
-_SHOWN = 5
 
 
 async def teach_topic(
@@ -70,20 +68,25 @@ def _from_web(plan: Plan, settings: Settings) -> Fetched:
 
 def _teach(plan: Plan, fetched: Fetched, settings: Settings) -> Taught:
     if plan.urls and not fetched.pages:
-        raise CannotTeach(f"none of the {len(plan.urls)} example pages could be fetched: {_told(fetched)}")
+        raise CannotTeach(f"none of the {len(plan.urls)} example pages could be fetched: {fetched.missing()}")
     pages = [(one.class_name, page) for one in plan.examples if (page := _page(one, fetched, settings)) is not None]
     try:
         return teach(pages, plan.choice.kind, plan.choice.options, plan.focus)
     except NoSuchClass as error:
-        hint = f" ({_told(fetched)})" if fetched.failures else ""
+        hint = f" ({fetched.missing()})" if fetched.failures else ""
         raise CannotTeach(f"{error}{hint}") from error
 
 
 def _page(example: Example, fetched: Fetched, settings: Settings) -> Page | None:
+    """An example's page; of a file that holds none, it is noted why."""
     if example.url:
         return fetched.pages.get(example.url)
     if example.file:
-        return page_of_file(Path(example.file), limits_of(settings))
+        try:
+            return page_of_file(Path(example.file), limits_of(settings))
+        except NoPage as error:
+            fetched.failures[example.file] = str(error)
+            return None
     return page_from_html(example.text, "", limits_of(settings))
 
 
@@ -110,9 +113,3 @@ def _save(plan: Plan, fetched: Fetched, taught: Taught, models: Path) -> Card:
     if card is None:
         raise ModelRefused(f"{models / slug(topic)} vanished while it was written")
     return card
-
-
-def _told(fetched: Fetched) -> str:
-    reasons = ", ".join(f"{reason} ({count})" for reason, count in list(fetched.reasons().items())[:_SHOWN])
-    url, reason = next(iter(fetched.failures.items()))
-    return f"{reasons}; the first: {url} ({reason})"

@@ -119,8 +119,13 @@ def test_seeds_can_be_left_unread() -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"keywords": []}, {"keywords": ["!?"]}, {"seed_share": 1.0}, {"seed_share": -0.1}, {"languages": ["xx"]}]
-)
+    "wrong",
+    [
+        {"keywords": []}, {"keywords": ["!?"]}, {"keywords": "owl"}, {"keywords": [3]},
+        {"seed_share": 1.0}, {"seed_share": -0.1}, {"seed_share": "all"}, {"languages": ["xx"]}, {"languages": "en"},
+        {"min_seeds": "x"}, {"min_seeds": 0}, {"min_seeds": 2.5}, {"min_seeds": True},
+    ],
+)  # fmt: skip
 def test_wrong_options_are_named(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=f"{next(iter(wrong))}="):
         KeywordsCritic(**({"keywords": ["bird"]} | wrong))

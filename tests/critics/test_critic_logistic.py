@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -69,6 +71,13 @@ def test_a_class_of_one_page_does_not_break_naming() -> None:
     assert "trains" in critic.classes_
 
 
-def test_strength_must_be_positive() -> None:
-    with pytest.raises(ValueError, match="strength=0"):
-        LogisticCritic(strength=0)
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"strength": 0}, {"strength": "much"}, {"strength": float("nan")}, {"min_pages": 1.5}, {"min_pages": "few"},
+        {"languages": "en"}, {"languages": ["tlh"]}, {"seed": -1}, {"seed": "a"},
+    ],
+)  # fmt: skip
+def test_wrong_options_are_named(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))}="):
+        LogisticCritic(**wrong)

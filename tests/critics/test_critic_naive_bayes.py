@@ -97,7 +97,13 @@ def test_without_negatives_general_language_is_the_other_class() -> None:
             assert critic.judge(page(meal)).relevance < 0.5
 
 
-@pytest.mark.parametrize("wrong", [{"priors": "equal"}, {"smoothing": 0}, {"languages": ["tlh"]}])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"priors": "equal"}, {"priors": 1}, {"smoothing": 0}, {"smoothing": "much"}, {"smoothing": float("nan")},
+        {"min_pages": -1}, {"min_pages": "few"}, {"languages": ["tlh"]}, {"languages": "en"}, {"languages": [1]},
+    ],
+)  # fmt: skip
 def test_wrong_options_are_named(wrong: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        NaiveBayesCritic(**wrong).fit([page(one) for one in BIRDS], ["birds"] * 4, [])
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))}="):
+        NaiveBayesCritic(**wrong)

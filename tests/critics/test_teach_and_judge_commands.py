@@ -133,6 +133,41 @@ def test_examples_at_hand_need_no_web(folder: Path) -> None:
     assert card(folder)["examples"] == {"birds": 5, "meals": 4}
 
 
+NOT_PAGES = {
+    "tool": (b"\x7fELF\x02\x01\x01" + bytes(90), "not HTML"),
+    "owls.gz": (b"\x1f\x8b\x08\x00" * 40, "not HTML"),
+    "empty.html": (b"", "empty"),
+    "blank.html": (b" \n", "empty"),
+}
+
+
+def test_files_that_are_no_pages_are_not_judged(folder: Path) -> None:
+    write_topic(folder, examples="", focus=[], keywords=["owl"])
+    for name, (body, _) in NOT_PAGES.items():
+        (folder / name).write_bytes(body)
+    (folder / "owl.html").write_bytes(html("An owl: größer").encode("utf-16"))
+    given = [str(folder / name) for name in [*NOT_PAGES, "owl.html"]]
+    done = scrapy(folder, "judge", str(folder / "birds.toml"), *given)
+    assert done.returncode == 1, "as for pages that could not be had"
+    told = [f"{folder / name}\n  not judged: {why}\n" for name, (_, why) in NOT_PAGES.items()]
+    assert done.stdout.startswith("".join(told))
+    assert f"{folder / 'owl.html'}\n  relevance " in done.stdout
+
+
+def test_files_that_are_no_pages_are_not_taught(folder: Path) -> None:
+    for name, (body, _) in NOT_PAGES.items():
+        (folder / name).write_bytes(body)
+    rows = [f"birds\t\t{text}" for text in BIRDS] + [f"meals\t\t{text}" for text in MEALS]
+    (folder / "birds.tsv").write_text(
+        "\n".join(["class\tfile\ttext", *rows, *(f"birds\t{one}\t" for one in NOT_PAGES)])
+    )
+    write_topic(folder, focus=["birds"])
+    done = scrapy(folder, "teach", str(folder / "birds.toml"))
+    assert done.returncode == 0, done.stderr
+    assert card(folder)["examples"] == {"birds": 4, "meals": 4}
+    assert card(folder)["unreachable"] == {"not HTML": 2, "empty": 2}
+
+
 def test_all_unreachable_is_one_line(folder: Path) -> None:
     done = scrapy(folder, "teach", str(folder / "birds.toml"), proxy="http://127.0.0.1:9")
     assert done.returncode == 1
@@ -158,7 +193,11 @@ def test_no_wanted_page_left_is_one_line(site: SiteServer, folder: Path) -> None
         ({}, {"hold_out": {"half": "7"}}, "no example has this value"),
         ({}, {"hold_out": {"hlaf": "1"}}, r"no such column \(there are 'half'\)"),
         ({}, {"examples": "missing.tsv"}, "missing.tsv: cannot be read"),
-        ({"critic": {"name": "logistic", "strenght": 3}}, {}, "'strenght'"),
+        (
+            {"critic": {"name": "logistic", "strenght": 3}},
+            {},
+            r"birds.toml: \[critic\] strenght=3 .* did you mean 'strength'\?",
+        ),
     ],
 )
 def test_what_is_wrong_is_told_before_anything_is_fetched(

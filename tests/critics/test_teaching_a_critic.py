@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
+from focused.critics.base import Critic, Verdict
 from focused.critics.choose import choose_critic, critic_for
 from focused.critics.classes import NoSuchClass
 from focused.critics.keywords import KeywordsCritic
@@ -13,6 +15,7 @@ from focused.critics.logistic import LogisticCritic
 from focused.critics.models import Card, ModelRefused, save_critic
 from focused.critics.naive_bayes import NaiveBayesCritic
 from focused.critics.teach import Taught, teach
+from focused.pages.page import Page
 from focused.registry import UnknownName
 from focused.topics.identity import fingerprint, slug
 from focused.topics.topic import Topic
@@ -47,8 +50,51 @@ def test_a_critic_of_others_comes_by_its_path() -> None:
 def test_unknown_critics_and_options_are_named() -> None:
     with pytest.raises(UnknownName, match=r"'logistik'.*did you mean 'logistic'"):
         choose_critic(WORDS, "logistik")
-    with pytest.raises(ValueError, match=r"critic 'keywords'.*'strenght'.*seed_share"):
-        choose_critic(Topic(name="b", keywords=["b"], critic={"strenght": 2})).make()
+    with pytest.raises(
+        ValueError, match=r"^seed_shore=2 is no option of keywords; did you mean 'seed_share'\? \(there "
+    ):
+        choose_critic(Topic(name="b", keywords=["b"], critic={"seed_shore": 2})).make()
+
+
+@pytest.mark.parametrize("name", ["os.path", "collections.OrderedDict", "focused.critics.base.Critic", "os.sep"])
+def test_what_is_no_critic_is_told_with_the_way_out(name: str) -> None:
+    with pytest.raises(UnknownName) as error:
+        choose_critic(WORDS, name)
+    assert str(error.value) == f"{name!r} is not a critic: name a class derived from focused.critics.base.Critic"
+
+
+class HalfACritic(Critic):
+    """Judges, and no more."""
+
+    def judge(self, page: Page) -> Verdict:
+        return Verdict(0.5)
+
+
+def test_a_critic_that_is_not_finished_is_told_what_it_lacks() -> None:
+    with pytest.raises(UnknownName, match=r"HalfACritic' is not a whole critic: it lacks explain, fit, read$"):
+        choose_critic(WORDS, f"{__name__}.HalfACritic")
+
+
+@pytest.mark.parametrize("name", ["no.such.Critic", "focused.critics.base.Critik", "..Critic", "."])
+def test_a_path_that_leads_nowhere_is_told(name: str) -> None:
+    with pytest.raises(UnknownName, match="cannot be imported"):
+        choose_critic(WORDS, name)
+
+
+def test_a_bad_option_is_told_with_the_file_that_it_is_in(tmp_path: Path) -> None:
+    file = tmp_path / "birds.toml"
+    topic = Topic(name="birds", keywords=["owl"], critic={"name": "keywords", "min_seeds": "x"}, path=file)
+    with pytest.raises(ValueError, match=rf"^{file}: \[critic\] min_seeds='x': give a whole number from 1"):
+        critic_for(topic, tmp_path)
+    words_alone = msgspec.structs.replace(topic, critic={}, keywords=["!?"])
+    with pytest.raises(ValueError, match=r"keywords=\['!\?'\]: give at least one word"):
+        critic_for(words_alone, tmp_path)
+
+
+def test_a_bad_option_is_no_reason_to_teach_anew(tmp_path: Path) -> None:
+    save(tmp_path, WORDS)
+    with pytest.raises(ValueError, match=r"^strength='much': give a number"):
+        critic_for(msgspec.structs.replace(WORDS, critic={"name": "logistic", "strength": "much"}), tmp_path)
 
 
 def test_a_critic_of_words_needs_no_models_folder(tmp_path: Path) -> None:
@@ -97,6 +143,21 @@ def test_figures_are_of_held_back_pages() -> None:
     figures = teach(random, LogisticCritic, {}, ["in"]).report.figures
     assert figures.average_precision is not None
     assert figures.average_precision < 0.9
+
+
+@pytest.mark.parametrize("kind", [LogisticCritic, NaiveBayesCritic])
+@pytest.mark.parametrize("focus", ["a", "b"])
+def test_figures_and_confusions_agree_where_a_page_stands_on_the_border(kind: type, focus: str) -> None:
+    """Held back, the pages of b share no word with any other: R is exactly 0.5."""
+    of_a = ["tea is a drink of leaves", "green tea and black tea in a pot"]
+    of_b = ["coffee beans were roasted", "the football match ended"]
+    examples = [("a", page(text)) for text in of_a] + [("b", page(text)) for text in of_b]
+    report = teach(examples, kind, {}, [focus]).report
+    wanted = 2
+    wrongly = sum(one.pages for one in report.confusions if one.said == focus)
+    missed = sum(one.pages for one in report.confusions if one.true == focus)
+    assert report.figures.recall == (wanted - missed) / wanted
+    assert report.figures.precision == (wanted - missed) / (wanted - missed + wrongly)
 
 
 def test_confusions_count_pages_by_class() -> None:

@@ -15,7 +15,8 @@ from focused.lab.page import write_page
 from focused.lab.plan import write_results
 from focused.lab.present import notes, tables
 from focused.paths.path import Path as Way
-from focused.paths.path import Step, read_paths, write_paths
+from focused.paths.path import Step, write_paths
+from focused.paths.reading import read_paths
 from focused.prioritizers.taught import TaughtCard
 from focused.topics.identity import slug
 from focused.topics.topic import Topic

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from focused.pages.page import page_from_html
-from focused.paths.path import FAIL, GOAL, Path, PathsError, Step, layers_of, read_paths, write_paths
+from focused.paths.path import FAIL, GOAL, Path, PathsError, Step, layers_of, write_paths
+from focused.paths.reading import read_paths
 from focused.paths.stops import resolve
 
 U = "http://u.example"
@@ -52,15 +53,51 @@ def test_every_mistake_is_told_with_its_line(tmp_path):
         "",
         '{"steps": []}',
         "{'steps'}",
-        '{"steps": [{"url": "http://a/", "label": "goal"}, {"url": "http://b/", "lable": "x"}]}',
-        '{"steps": [{"url": "http://a/", "label": "goal"}, {"url": "http://b/", "label": "to x"}]}',
+        '{"steps": [{"url": "http://a/", "label": "goal"}, {"url": "http://b/", "lable": "x", "layer": -7}]}',
+        '{"steps": [{"url": "http://a/", "label": ""}, {"url": "http://b/", "label": "to x"}], "step": 1}',
     )
-    file.write_bytes(file.read_bytes() + b'\n{"steps": [{"url": "http://\xff/"}]}')
-    found = problems_of(file)
-    assert [problem.split(": ")[0].rpartition(":")[2] for problem in found] == ["1", "3", "4", "5", "6", "6", "7"]
-    assert "'u.example' is no address" in found[0]
-    assert "lable" in found[3]
-    assert "'goal' may only stand at the end" in found[4]
+    assert [problem.removeprefix(f"{file}:") for problem in problems_of(file)] == [
+        "1: steps[0].url: 'u.example' is no address for http",
+        "3: steps: [] is not a list of pages, one or more",
+        "4: not JSON: object keys must be strings (byte 1)",
+        "5: steps[0].label: 'goal' may only stand at the end of a path",
+        "5: steps[1].lable: unknown key; did you mean 'label'? (there are url, label, layer)",
+        "5: steps[1].layer: -7 is not a number of clicks: give a whole number from 0, or leave it out",
+        "6: step: unknown key; did you mean 'steps'? (there are steps)",
+        "6: steps[0].label: '' is no name: give one in quotes, or leave it out",
+        "6: steps[1].label: 'to x' begins as the states of pages without a label do: leave it out",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("[]", "1: [] is no path: write"),
+        ("{}", "1: steps: missing"),
+        ('{"steps": {}}', "1: steps: {} is not a list of pages"),
+        ('{"steps": ["http://a/"]}', "1: steps[0]: 'http://a/' is not a page: write"),
+        ('{"steps": [{"label": "a"}]}', "1: steps[0].url: missing"),
+        ('{"steps": [{"url": 3}]}', "1: steps[0].url: 3 is no address"),
+        ('{"steps": [{"url": "http://a/", "label": null}]}', "1: steps[0].label: None is no name"),
+        ('{"steps": [{"url": "http://a/", "layer": true}]}', "1: steps[0].layer: True is not a number of clicks"),
+        ('{"steps": [{"url": "http://a/", "layer": "1"}]}', "1: steps[0].layer: '1' is not a number of clicks"),
+        ('{"steps": [', "1: not JSON: Input data was truncated"),
+        ("[" * 100_000, "1: not JSON for us: nested too deeply"),
+        ('{"steps": "\udcff"}', "1: not UTF-8: invalid start byte"),
+    ],
+)
+def test_what_is_no_path_is_told_in_words(tmp_path, line, told):
+    file = tmp_path / "paths.jsonl"
+    file.write_text(line, encoding="utf-8", errors="surrogateescape")
+    (problem,) = problems_of(file)
+    assert problem.startswith(f"{file}:{told}")
+
+
+def test_a_path_may_pass_a_target(tmp_path):
+    """As walks that are drawn do."""
+    told = [Path([Step(f"{U}/a", layer=0), Step(f"{U}/b", GOAL, layer=0)])]
+    write_paths(tmp_path / "p.jsonl", told)
+    assert read_paths(tmp_path / "p.jsonl") == told
 
 
 def test_unknown_labels_are_told_with_what_may_have_been_meant(tmp_path):
@@ -89,4 +126,4 @@ def test_stops_know_which_link_was_taken():
 
 def test_an_end_in_capitals_is_told(tmp_path):
     file = written(tmp_path, '{"steps": [{"url": "http://a/"}, {"url": "http://b/", "label": "Goal"}]}')
-    assert problems_of(file)[0].endswith("label 'Goal': write 'goal'")
+    assert problems_of(file)[0].endswith("steps[1].label: 'Goal': write 'goal'")

@@ -232,7 +232,7 @@ def test_unknown_options_are_named_with_the_nearest_known():
 
 
 def test_unknown_options_that_are_handed_on_are_named():
-    with pytest.raises(ValueError, match="dmax"):
+    with pytest.raises(ValueError, match=r"^dmax=3 is no option of apprentice; did you mean 'd_max'"):
         build(BestFirstObserved, {"dmax": 3})
 
 

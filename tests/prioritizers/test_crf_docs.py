@@ -7,7 +7,7 @@ import re
 from inspect import signature
 from pathlib import Path
 
-from focused.paths.path import read_paths
+from focused.paths.reading import read_paths
 from focused.prioritizers.crf import Crf
 
 TEXT = (Path(__file__).parent.parent.parent / "docs" / "crf.md").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.base import COMBINATIONS
 from focused.prioritizers.options import build
 from focused.prioritizers.taught import NotTaught, TaughtCard, load_taught, save_taught
-from focused.registry import find
+from focused.registry import UnknownName, find
 
 BODY = (
     "<h1>Birds</h1><p>the penguin <a href=/penguin>penguin page</a> swims</p>"
@@ -206,6 +206,30 @@ def test_weights_of_features(make):
 @pytest.mark.parametrize("name", PRIORITIZERS)
 def test_takes_every_way_to_combine(name, combine):
     assert build(find("prioritizer", name, PRIORITIZERS), {"combine": combine}).combine == combine
+
+
+@pytest.mark.parametrize("seed", ["a", -1, 2**32, 1.5, True, None])
+@pytest.mark.parametrize("name", PRIORITIZERS)
+def test_a_seed_that_nothing_can_be_drawn_from_is_told(name, seed):
+    with pytest.raises(ValueError, match=f"seed={seed!r}: give a whole number from 0 to 4294967295"):
+        build(find("prioritizer", name, PRIORITIZERS), {"seed": seed})
+
+
+@pytest.mark.parametrize("name", ["focused.critics.base.Critic", "focused.prioritizers.base.Prioritizer", "os.path"])
+def test_what_is_no_prioritizer_is_told_with_the_way_out(name):
+    with pytest.raises(UnknownName) as error:
+        find("prioritizer", name, PRIORITIZERS)
+    way_out = "name a class derived from focused.prioritizers.base.Prioritizer"
+    assert str(error.value) == f"{name!r} is not a prioritizer: {way_out}"
+
+
+def test_a_bad_option_is_told_with_the_file_that_it_is_in(tmp_path):
+    file = tmp_path / "topic.toml"
+    kind = find("prioritizer", "focused", PRIORITIZERS)
+    with pytest.raises(ValueError, match=rf"^{file}: \[prioritizer\] novelti=1 is no option.* did you mean 'novelty'"):
+        build(kind, {"novelti": 1}, file=file)
+    with pytest.raises(ValueError, match=rf"^{file}: \[prioritizer\] spread='x': give"):
+        build(kind, {"spread": "x"}, file=file)
 
 
 TAUGHT = [name for name in PRIORITIZERS if find("prioritizer", name, PRIORITIZERS).taught]
