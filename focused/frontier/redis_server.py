@@ -193,17 +193,18 @@ def anew(client: Redis, crawl: str, is_ending: Callable[[], bool]) -> Iterator[b
     try:
         is_first = not is_at_work(client, crawl)
         if is_first:
-            _forget(client, crawl, lock)
+            for _ in forget(client, crawl):
+                client.expire(lock, _LONGEST_SCAN)
         yield is_first
     finally:
         client.delete(lock)
 
 
-def _forget(client: Redis, crawl: str, lock: str) -> None:
-    """Nothing of a crawl is left."""
+def forget(client: Redis, crawl: str) -> Iterator[bytes]:
+    """Nothing of a crawl is left when all of these keys have been gone through."""
     for key in client.scan_iter(match=f"{prefix_of(crawl)}*".replace("[", "\\["), count=1_000):
         client.unlink(key)
-        client.expire(lock, _LONGEST_SCAN)
+        yield key
 
 
 def is_at_work(client: Redis, crawl: str) -> bool:

@@ -30,8 +30,7 @@ class Similarity:
         self._critic = critic
         self.by = by
         self._asker = asker
-        # One that is to be taught yet has its targets afterwards.
-        if critic is not None and by == "cosine" and (critic.trained or not critic.learns):
+        if critic is not None and by == "cosine":
             self._targets()
 
     def of_page(self, page: Page, verdict: Verdict) -> float:

@@ -12,6 +12,7 @@ from scrapy.settings import Settings
 
 from focused.critics.base import Critic
 from focused.critics.choose import choose_critic, critic_for
+from focused.critics.targets import Targets
 from focused.defaults import read
 from focused.frontier.records import check_job
 from focused.frontier.resume import begin_with, identity_of, is_in_redis
@@ -70,6 +71,8 @@ def topic_to_teach(arguments: dict[str, Any], settings: Settings) -> Topic | Non
         plan_teaching(topic, own)
         _check_folder("FOCUSED_MODELS", Path(read(own, "FOCUSED_MODELS")))
         critic = choose_critic(topic, read(own, "FOCUSED_CRITIC")).make()
+        # Whoever compares with the targets finds them when the critic has been taught.
+        critic.targets = Targets.of_words({})
         _check_start(topic, critic, own, parsed)
         return topic
     critic = critic_for(topic, Path(read(own, "FOCUSED_MODELS")), read(own, "FOCUSED_CRITIC"))

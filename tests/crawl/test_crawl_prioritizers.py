@@ -123,3 +123,12 @@ def test_the_critic_that_is_asked_for_is_taught_before_the_crawl(crawl, tmp_path
     result = crawl(site(), arguments={"topic": str(topic), "critic": "naive-bayes"})
     assert result.exit_code == 0, result.log
     assert '"critic": "naive-bayes"' in (tmp_path / "models" / "stars" / "card.json").read_text()
+
+
+def test_a_prioritizer_that_compares_with_the_examples_can_be_had_before_the_critic_is_taught(crawl, tmp_path):
+    path = lexical_topic(tmp_path)
+    path.write_text(path.read_text().replace('name = "lexical"', 'name = "logistic"'))
+    result = crawl(site(), arguments={"topic": str(path), "prioritizer": "cosine"})
+    assert result.exit_code == 0, result.log
+    assert "has no trained critic yet: it is taught first" in result.log
+    assert len(result.fetched) > PAGES / 2

@@ -786,7 +786,7 @@ def test_a_client_of_a_cluster_will_do(redis_cluster):
     assert addresses(store) == ["http://h0/1", "http://h0/0"]
     store.close()
     client = RedisCluster(host="127.0.0.1", port=redis_cluster.port)
-    forget(client, "test")
+    assert [*forget(client, "test")]
     assert client.keys("*") == []
     client.close()
 
@@ -796,7 +796,7 @@ def test_crawls_lie_beside_one_another_and_one_can_begin_anew(redis, workers):
     fill(store, 3)
     with redis.client() as client:
         client.set("{focused:test2}:meta", "another crawl")
-        forget(client, "test")
+        assert [*forget(client, "test")]
         assert client.keys("*") == [b"{focused:test2}:meta"]
 
 
