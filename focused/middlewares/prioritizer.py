@@ -21,7 +21,8 @@ from scrapy.crawler import Crawler
 from scrapy.http import HtmlResponse, Response
 
 from focused.frontier.requests import META, score_to_priority
-from focused.frontier.store import Known, State
+from focused.frontier.scheduler import frontier_of
+from focused.frontier.store import Known, State, StoreBroken
 from focused.items import PageItem
 from focused.middlewares.learning import StockLearner
 from focused.pages.evidence import Evidence
@@ -44,7 +45,19 @@ class PrioritizerMiddleware:
         return cls(crawler)
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Links of pages become requests; requests that came by themselves get their score."""
+        """Links of pages become requests; requests that came by themselves get their score.
+
+        Of a page whose links cannot be kept nothing comes: neither they nor its item.
+        """
+        try:
+            async for output in self._scored(response, result):
+                yield output
+        except StoreBroken as error:
+            frontier = frontier_of(self.crawler)
+            assert frontier is not None
+            frontier.give_up(error)
+
+    async def _scored(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         requests: list[Request] = []
         followed = False
         async for output in result:

@@ -10,7 +10,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
 from focused import signals
-from focused.frontier.store import FrontierStore, Outcome, PageRecord
+from focused.frontier.store import FrontierStore, Outcome, PageRecord, StoreBroken
 from focused.items import PageItem
 from focused.parts import parts_of
 
@@ -51,7 +51,10 @@ class CriticPipeline:
         if store is not None and item.token:
             self._check_lease(store, item.token)
             item["parent"] = store.parent_url(item.token)
-            store.record(item.token, record)
+            try:
+                store.record(item.token, record)
+            except StoreBroken as error:
+                raise DropItem(f"it cannot be kept: {error}", log_level="DEBUG") from error
             self._check_lease(store, item.token)
             item["order"] = record.order
             record.item = ItemAdapter(item).asdict()

@@ -7,6 +7,7 @@ request at a time the crawl is therefore the same whatever the machine's speed.
 from __future__ import annotations
 
 import logging
+from contextlib import suppress
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
@@ -17,7 +18,7 @@ from twisted.internet.threads import deferToThread
 from focused import signals
 from focused.defaults import read
 from focused.frontier.resume import save_model
-from focused.frontier.store import Outcome
+from focused.frontier.store import Outcome, StoreBroken
 from focused.items import PageItem
 from focused.parts import parts_of
 
@@ -47,8 +48,10 @@ class TrainingPipeline:
 
     def close_spider(self) -> None:
         """Keep what was learned."""
-        if self.trains:
-            save_model(self.parts)
+        # A store that broke has told so.
+        with suppress(StoreBroken):
+            if self.trains:
+                save_model(self.parts)
 
     async def process_item(self, item: Any) -> Any:
         """Count the page; learn when a batch is due."""
@@ -61,6 +64,8 @@ class TrainingPipeline:
             self._busy = True
             try:
                 await self._train()
+            except StoreBroken as error:
+                raise DropItem(f"it cannot be kept: {error}", log_level="DEBUG") from error
             except Exception:
                 # A learner that fails costs its lessons, not the page.
                 logger.exception("The prioritizer could not learn; the crawl goes on with what it knew")

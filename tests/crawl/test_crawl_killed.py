@@ -51,6 +51,7 @@ def test_a_full_disk_ends_the_crawl_and_loses_nothing(tmp_path: Path):
         assert full.exit_code == 1
         assert "cannot be written" in full.last_line
         assert "start the same command again" in full.last_line
+        assert "Traceback" not in full.log
         fetched = set(full.fetched)
         assert 0 < len(fetched) < len(pages)
         after = run_crawl(arguments, folder=tmp_path, site=site, settings=settings)

@@ -277,6 +277,7 @@ def test_redis_stays_away_and_a_worker_ends_with_words(crawl, web: GeneratedWeb,
     site.answer()
     assert worker.wait() == 1
     assert "Redis did not come back within 1 seconds" in worker.log.splitlines()[-1]
+    assert "Traceback" not in worker.log
     own_redis.start()
     workers.start()
     assert workers.wait() == [0]
