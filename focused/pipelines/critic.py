@@ -10,9 +10,10 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem
 
 from focused import signals
-from focused.frontier.store import FrontierStore, Outcome, PageRecord, StoreBroken
+from focused.frontier.store import FrontierStore, Outcome, PageRecord
 from focused.items import PageItem
 from focused.parts import parts_of
+from focused.pipelines.keeping import dropped_if_broken
 
 
 class CriticPipeline:
@@ -49,13 +50,11 @@ class CriticPipeline:
     def _record(self, item: PageItem, record: PageRecord) -> None:
         store = self.parts.store
         if store is not None and item.token:
-            self._check_lease(store, item.token)
-            item["parent"] = store.parent_url(item.token)
-            try:
+            with dropped_if_broken():
+                self._check_lease(store, item.token)
+                item["parent"] = store.parent_url(item.token)
                 store.record(item.token, record)
-            except StoreBroken as error:
-                raise DropItem(f"it cannot be kept: {error}", log_level="DEBUG") from error
-            self._check_lease(store, item.token)
+                self._check_lease(store, item.token)
             item["order"] = record.order
             record.item = ItemAdapter(item).asdict()
         stats = self.crawler.stats

@@ -8,6 +8,7 @@ from scrapy.crawler import Crawler
 
 from focused.items import PageItem
 from focused.parts import parts_of
+from focused.pipelines.keeping import dropped_if_broken
 
 
 class LessonsPipeline:
@@ -25,8 +26,9 @@ class LessonsPipeline:
         """Hand the page's lessons to the trainer."""
         store = self.parts.store
         if isinstance(item, PageItem) and store is not None and store.prioritizer.learns:
-            lessons = store.lessons_of(item.token)
-            if lessons is not None:
-                self.parts.teach(item.token, lessons)
-                self.crawler.stats.inc_value("focused/lesson/count", len(lessons))
+            with dropped_if_broken():
+                lessons = store.lessons_of(item.token)
+                if lessons is not None:
+                    self.parts.teach(item.token, lessons)
+                    self.crawler.stats.inc_value("focused/lesson/count", len(lessons))
         return item

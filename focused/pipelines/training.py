@@ -21,6 +21,7 @@ from focused.frontier.resume import save_model
 from focused.frontier.store import Outcome, StoreBroken
 from focused.items import PageItem
 from focused.parts import parts_of
+from focused.pipelines.keeping import dropped_if_broken
 
 logger = logging.getLogger(__name__)
 
@@ -63,9 +64,10 @@ class TrainingPipeline:
         if self.trains and self.parts.trainer.page_done() and not self._busy:
             self._busy = True
             try:
-                await self._train()
-            except StoreBroken as error:
-                raise DropItem(f"it cannot be kept: {error}", log_level="DEBUG") from error
+                with dropped_if_broken():
+                    await self._train()
+            except DropItem:
+                raise
             except Exception:
                 # A learner that fails costs its lessons, not the page.
                 logger.exception("The prioritizer could not learn; the crawl goes on with what it knew")

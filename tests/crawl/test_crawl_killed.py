@@ -60,6 +60,49 @@ def test_a_full_disk_ends_the_crawl_and_loses_nothing(tmp_path: Path):
         assert {row["url"] for row in records.execute("SELECT url FROM pages")} == set(pages)
 
 
+BREAKER = '''
+"""The job's file fails for good just before one of the store's methods is called for the twelfth time."""
+from itertools import count
+from focused.frontier.store import StoreBroken
+from focused.frontier.store_sqlite import SqliteStore
+
+class Breaker:
+    @classmethod
+    def from_crawler(cls, crawler):
+        name, calls = crawler.settings["BREAK_AT"], count(1)
+        real = getattr(SqliteStore, name)
+
+        def method(store, *arguments):
+            if next(calls) == 12:
+                store._file._broken = StoreBroken("the job's file cannot be written: start the same command again")
+            return real(store, *arguments)
+
+        setattr(SqliteStore, name, method)
+        return cls()
+'''
+METHODS = ("reserve", "add", "add_evidence", "late_lessons", "lease", "begin_work", "parent_url")
+METHODS = (*METHODS, "record", "lessons_of", "acknowledge", "rescore", "commit")
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_store_that_breaks_anywhere_is_told_once_and_loses_nothing(method: str, tmp_path: Path):
+    (tmp_path / "breaker.py").write_text(BREAKER)
+    web = bulk_web(pages=60, size=2_000, links=10)
+    arguments = {"topic": "star galaxy telescope", "seeds": next(iter(web.pages))}
+    settings = {"CONCURRENT_REQUESTS": 4}
+    extensions = {"BREAK_AT": method, "EXTENSIONS": '{"breaker.Breaker": 1}'}
+    with SiteServer(web.pages) as site:
+        broken = run_crawl(arguments, folder=tmp_path, site=site, settings={**settings, **extensions})
+        assert broken.exit_code == 1, broken.log[-2_000:]
+        assert "start the same command again" in broken.last_line
+        assert "Traceback" not in broken.log
+        assert broken.log.count("the job's file cannot be written") == 3  # the error, the statistics, the last line
+        after = run_crawl(arguments, folder=tmp_path, site=site, settings=settings)
+    assert after.exit_code == 0
+    with read_records(tmp_path / "job") as records:
+        assert {row["url"] for row in records.execute("SELECT url FROM pages")} == set(web.pages)
+
+
 KILLER = '''
 import os, signal
 from focused.critics.keywords import KeywordsCritic
