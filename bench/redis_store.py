@@ -80,7 +80,9 @@ def taught(prioritizer: Focused, pages: list[Seen]) -> Focused:
     evidence = evidence.take(random.choice(len(evidence), min(LESSONS, len(evidence)), replace=False))
     n = len(evidence)
     relevance = random.random(n).astype(np.float32) ** 4
-    learned = prioritizer.learn(Lessons(evidence, relevance, relevance, np.ones(n, np.float32), np.ones(n, np.bool_)))
+    learned = prioritizer.learn(
+        Lessons(evidence, relevance, relevance, np.ones(n, np.float32), *np.ones((2, n), np.bool_))
+    )
     assert learned is not None
     return learned
 

@@ -26,6 +26,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha1
 from itertools import product
+from math import nan
 from pathlib import Path
 from typing import Any, Self
 
@@ -41,7 +42,7 @@ from focused.pages.evidence import Evidence
 from focused.pages.page import Page, page_from_html
 from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.apprentice import Apprentice
-from focused.prioritizers.base import LATE_WEIGHT, Lessons, Prioritizer
+from focused.prioritizers.base import Lessons, Prioritizer
 from focused.prioritizers.observed import BestFirstObserved, for_apprentice
 from focused.prioritizers.options import build
 from focused.prioritizers.trainer import Trainer
@@ -247,21 +248,17 @@ class Crawl:
 
     def teach_late(self, evidence: Evidence, links: list[int], verdict: Verdict) -> None:
         """Lessons of links to pages fetched before."""
-        n = len(links)
-        sources, weights = np.full(n, verdict.relevance, np.float32), np.full(n, LATE_WEIGHT, np.float32)
-        self.keep(Lessons(evidence, self.relevance[links], sources, weights, np.ones(n, np.bool_)))
+        sources = np.full(len(links), verdict.relevance, np.float32)
+        self.keep(Lessons.late(evidence, self.relevance[links], sources))
 
     def teach(self, link: int, relevance: float | None) -> None:
         """The lessons of one page, that weigh 1 together."""
         pieces = self.pieces.pop(link, [])
         if not pieces:
             return
-        n = len(pieces)
-        ones = np.ones(n, np.float32)
         evidence = Evidence.concat([self.blocks[block].row(row) for block, row in pieces])
         sources = np.array([self.sources[block] for block, _ in pieces], np.float32)
-        alive = np.full(n, relevance is not None)
-        self.keep(Lessons(evidence, ones * np.float32(relevance or 0), sources, ones / n, alive))
+        self.keep(Lessons.of_page(evidence, nan if relevance is None else relevance, sources))
 
     def keep(self, lessons: Lessons) -> None:
         """To be learned with the next batch."""

@@ -64,11 +64,5 @@ def read_lessons(connection: sqlite3.Connection) -> Iterator[Lessons]:
 
 
 def _lessons(evidence: Evidence, relevance: float, known: dict[int, float]) -> Lessons:
-    n = len(evidence)
-    return Lessons(
-        evidence,
-        np.full(n, relevance, np.float32),
-        np.array([known.get(source, 0.0) for source in evidence.source.tolist()], np.float32),
-        np.full(n, 1 / n, np.float32),
-        np.ones(n, np.bool_),
-    )
+    sources = [known.get(source, 0.0) for source in evidence.source.tolist()]
+    return Lessons.of_page(evidence, relevance, np.array(sources, np.float32))

@@ -8,7 +8,7 @@ import msgpack
 import numpy as np
 
 from focused.pages.evidence import Evidence
-from focused.prioritizers.base import Lessons
+from focused.prioritizers.base import LESSON_COLUMNS, Lessons
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +28,8 @@ def pooled_to_bytes(is_page: bool, lessons: list[Lessons]) -> bytes:
     if not lessons:
         return bytes([is_page])
     all_of_them = Lessons.concat(lessons)
-    columns = (all_of_them.relevance, all_of_them.source_relevance, all_of_them.weight, all_of_them.alive)
-    packed: bytes = msgpack.packb([all_of_them.evidence.to_bytes(), *(column.tobytes() for column in columns)])
+    columns = (getattr(all_of_them, name).tobytes() for name in LESSON_COLUMNS)
+    packed: bytes = msgpack.packb([all_of_them.evidence.to_bytes(), *columns])
     return bytes([is_page]) + packed
 
 
@@ -38,7 +38,6 @@ def bytes_to_pooled(number: int, data: bytes) -> Pooled:
     if len(data) == 1:
         return Pooled(number, bool(data[0]), None)
     evidence, *columns = msgpack.unpackb(data[1:])
-    relevance, source_relevance, weight = (np.frombuffer(column, np.float32).copy() for column in columns[:3])
-    alive = np.frombuffer(columns[3], np.bool_).copy()
-    lessons = Lessons(Evidence.from_bytes(evidence), relevance, source_relevance, weight, alive)
+    columns = [np.frombuffer(data, kind).copy() for data, kind in zip(columns, LESSON_COLUMNS.values(), strict=True)]
+    lessons = Lessons(Evidence.from_bytes(evidence), *columns)
     return Pooled(number, bool(data[0]), lessons)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import isinf, isnan, nan
+from math import isinf, nan
 from random import Random
 from time import monotonic
 from typing import Any, ClassVar
@@ -43,9 +43,9 @@ from focused.frontier.store import (
 from focused.pages.evidence import Evidence
 from focused.pages.page import url_to_key
 from focused.pages.tokens import LEXICON
-from focused.prioritizers.base import LATE_WEIGHT, Lessons, Prioritizer
+from focused.prioritizers.base import Lessons, Prioritizer
 
-FORMAT = 1
+FORMAT = 2
 _MOST_REMEMBERED = 20_000
 _LONGEST_URL = 65_535
 _NO_LIMIT = 2**31
@@ -484,14 +484,8 @@ class RedisStore(FrontierStore):
         for page in pages:
             page.seen += 1
         self._pending.append(operation("late", [page.key for page in pages]))
-        n = len(rows)
-        return Lessons(
-            evidence.take(rows),
-            np.array([page.relevance for page in pages], np.float32),
-            np.full(n, source_relevance, np.float32),
-            np.full(n, LATE_WEIGHT, np.float32),
-            np.ones(n, np.bool_),
-        )
+        relevance = np.array([page.relevance for page in pages], np.float32)
+        return Lessons.late(evidence.take(rows), relevance, np.full_like(relevance, source_relevance))
 
     def pool(self, token: int, lessons: Lessons | None) -> None:
         if lessons is not None and token in self._held:
@@ -630,14 +624,7 @@ class RedisStore(FrontierStore):
         if decoded is None:
             return None
         evidence, sources = decoded
-        n, alive = len(evidence), not isnan(relevance)
-        return Lessons(
-            evidence,
-            np.full(n, relevance if alive else 0.0, np.float32),
-            np.array(sources, np.float32),
-            np.full(n, 1 / n, np.float32),
-            np.full(n, alive, np.bool_),
-        )
+        return Lessons.of_page(evidence, relevance, np.array(sources, np.float32))
 
 
 def of_another(crawl: str, what: str, kept: str, mine: str) -> JobRefused:

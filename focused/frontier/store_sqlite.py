@@ -33,7 +33,7 @@ from focused.frontier.table import LinkTable
 from focused.pages.evidence import Evidence
 from focused.pages.page import url_to_key
 from focused.pages.tokens import LEXICON
-from focused.prioritizers.base import LATE_WEIGHT, Lessons, Prioritizer
+from focused.prioritizers.base import Lessons, Prioritizer
 
 _RETURN_RANK = SEED_RANK - 1
 # How many links with an outdated score may be put back before one is handed out.
@@ -460,15 +460,7 @@ class SqliteStore(FrontierStore):
             evidence = evidence.take(np.flatnonzero(~self._came_late(evidence)))
         if evidence is None or not len(evidence):
             return None
-        n = len(evidence)
-        alive = not np.isnan(relevance)
-        return Lessons(
-            evidence,
-            np.full(n, relevance if alive else 0.0, np.float32),
-            np.nan_to_num(self._table.relevance[evidence.source]).astype(np.float32),
-            np.full(n, 1 / n, np.float32),
-            np.full(n, alive, np.bool_),
-        )
+        return Lessons.of_page(evidence, relevance, self._sources_of(evidence))
 
     def _late_lessons_on(self, source: int) -> Lessons | None:
         """The lessons that a page gave of pages judged before it."""
@@ -486,10 +478,11 @@ class SqliteStore(FrontierStore):
         return np.array([judged.get(link, inf) < judged.get(source, 0) for link, source in pairs], np.bool_)
 
     def _late_lessons(self, evidence: Evidence) -> Lessons:
-        links, n = evidence.link.astype(np.int64), len(evidence)
-        sources = np.nan_to_num(self._table.relevance[evidence.source]).astype(np.float32)
-        weight = np.full(n, LATE_WEIGHT, np.float32)
-        return Lessons(evidence, self._table.relevance[links], sources, weight, np.ones(n, np.bool_))
+        return Lessons.late(evidence, self._table.relevance[evidence.link], self._sources_of(evidence))
+
+    def _sources_of(self, evidence: Evidence) -> NDArray[np.float32]:
+        relevance: NDArray[np.float32] = np.nan_to_num(self._table.relevance[evidence.source]).astype(np.float32)
+        return relevance
 
     def _write_page(self, page: PageRecord) -> None:
         self._digests.pop(page.digest, None)

@@ -57,8 +57,8 @@ class StockLearner:
         evidence = self.arrived_by(response) if self._parts.prioritizer.learns else None
         if evidence is None:
             return
-        one, source = np.ones(1, np.float32), response.meta[META]["from"]
-        self._parts.trainer.add(Lessons(evidence, one * relevance, one * source, one, np.ones(1, np.bool_)))
+        source = np.array([response.meta[META]["from"]], np.float32)
+        self._parts.trainer.add(Lessons.of_page(evidence, relevance, source))
         if self._parts.trainer.page_done():
             batch = self._parts.trainer.take_batch()
             if batch is not None:

@@ -55,7 +55,7 @@ from focused.prioritizers.rows import logit
 LEARNERS = ("logistic", "naive-bayes")
 _PRIOR = {"source relevance": 0.5, "anchor": 0.5, "words around": 0.5, "bias": 0.0}
 _READ_WITHIN = 3
-_FORMAT = 1
+_FORMAT = 2
 
 
 class Apprentice(Prioritizer):

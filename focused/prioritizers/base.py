@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import isnan
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -25,9 +26,8 @@ LATE_WEIGHT = 0.5
 class Lessons:
     """What became of links that were followed: a row of evidence and the verdict on the page behind it.
 
-    Several rows may tell of one page *v* (their ``weight`` sums to 1, or navigation bars would drown the rest). Late
-    lessons, of links that were found after *v* was judged, come later and weigh a half each (`LATE_WEIGHT`).
     ``relevance`` is R(v), ``source_relevance`` R(u); ``alive`` is False where *v* was dead, and then there is no R.
+    ``first`` is the one row by which a page *v* is met: others tell of what is no longer new.
     ``evidence.link`` and ``evidence.source`` are the numbers of *v* and *u*.
     """
 
@@ -36,21 +36,53 @@ class Lessons:
     source_relevance: NDArray[np.float32]
     weight: NDArray[np.float32]
     alive: NDArray[np.bool_]
+    first: NDArray[np.bool_]
+
+    @classmethod
+    def of_page(cls, evidence: Evidence, relevance: float, source_relevance: NDArray[np.float32]) -> Lessons:
+        """The lessons of one page *v*, whose R is NaN if it was dead. They weigh 1 together.
+
+        (Or navigation bars would drown the rest.)
+        """
+        n, alive = len(evidence), not isnan(relevance)
+        return cls(
+            evidence,
+            np.full(n, relevance if alive else 0.0, np.float32),
+            source_relevance,
+            np.full(n, 1 / n, np.float32),
+            np.full(n, alive, np.bool_),
+            np.arange(n) == 0,
+        )
+
+    @classmethod
+    def late(cls, evidence: Evidence, relevance: NDArray[np.float32], source_relevance: NDArray[np.float32]) -> Lessons:
+        """Lessons of links that were found after the pages behind them were judged."""
+        n = len(evidence)
+        weight = np.full(n, LATE_WEIGHT, np.float32)
+        return cls(evidence, relevance, source_relevance, weight, np.ones(n, np.bool_), np.zeros(n, np.bool_))
 
     def __len__(self) -> int:
         return len(self.evidence)
 
     def take(self, rows: NDArray[np.int64]) -> Lessons:
         """Some of the lessons, in the order given."""
-        rest = (self.relevance[rows], self.source_relevance[rows], self.weight[rows], self.alive[rows])
-        return Lessons(self.evidence.take(rows), *rest)
+        return Lessons(self.evidence.take(rows), *(getattr(self, name)[rows] for name in LESSON_COLUMNS))
 
     @classmethod
     def concat(cls, parts: list[Lessons]) -> Lessons:
         """Several batches as one."""
-        columns = ("relevance", "source_relevance", "weight", "alive")
-        rest = [np.concatenate([getattr(part, name) for part in parts]) for name in columns]
+        rest = [np.concatenate([getattr(part, name) for part in parts]) for name in LESSON_COLUMNS]
         return cls(Evidence.concat([part.evidence for part in parts]), *rest)
+
+
+LESSON_COLUMNS = {
+    "relevance": np.float32,
+    "source_relevance": np.float32,
+    "weight": np.float32,
+    "alive": np.bool_,
+    "first": np.bool_,
+}
+"""What lessons consist of beside the evidence."""
 
 
 @dataclass(frozen=True, slots=True)

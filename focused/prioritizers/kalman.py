@@ -14,8 +14,10 @@ Candela, Borchert, Herbrich, *Web-scale Bayesian click-through rate prediction* 
 
 Which kind of feature tells anything is different on each web: where only the side of a word tells, what a page's other
 links came to is noise, but it is the best there is on a school's web. So each of `KINDS` has a *trust*, a number
-that multiplies what all its features say together. It begins at 1, and is learned like the dense numbers, from how well
-its features foretold lessons that they had not learned yet.
+that multiplies what all its features say together. It begins at 1, and is learned like the dense numbers, but only from
+first lessons, of pages that nothing was learned of yet: what a page's list or address foretold of it a second time was
+no foretelling, and trust that counts this grows without end. At other lessons trust moves by nothing, and stays as
+doubtful as it was (Schmidt's *consider filter*).
 
 A row of evidence holds words around the link, words of its address, and its `PLACES`, in this order; its last dense
 number says how many words its address has. A link's *n* words stand in *x* with 1 / √n each, so that a long window does
@@ -42,7 +44,7 @@ from focused.prioritizers.rows import fold, run_sums, sigmoid, with_one
 KINDS = ("words", "address", "elements", "page", "list")
 _KIND_OF_PLACE = np.array([2, 2, 2, 3, 4, 2])
 _KIND_BITS = 3
-TRUST = 0.3
+TRUST = 1.0
 """How far the trust in a kind of feature may move from 1: the standard deviation of its prior."""
 
 _SUREST = 0.002
@@ -141,10 +143,12 @@ class KalmanLearner:
         rows, numbers = self._rows(lessons.evidence), self._numbers(lessons.evidence).astype(np.float64)
         columns, kinds = rows.indices >> _KIND_BITS, rows.indices & (2**_KIND_BITS - 1)
         starts, weights, labels = rows.indptr.tolist(), lessons.weight.tolist(), lessons.relevance.tolist()
-        # In random order, for the links of one page come one after the other.
-        for i in np.random.default_rng((self.seed, self.seen)).permutation(len(lessons)).tolist():
+        # In random order, for the links of one page come one after the other; what is new before what is not.
+        order = np.random.default_rng((self.seed, self.seen)).permutation(len(lessons))
+        for i in order[np.argsort(~lessons.first[order], kind="stable")].tolist():
             at = slice(starts[i], starts[i + 1])
-            new._step(columns[at], kinds[at], rows.data[at], numbers[i], label=labels[i], weight=weights[i])
+            step = new._step if lessons.first[i] else new._step_in_trust
+            step(columns[at], kinds[at], rows.data[at], numbers[i], label=labels[i], weight=weights[i])
         new.seen = self.seen + len(lessons)
         return new
 
@@ -187,6 +191,13 @@ class KalmanLearner:
         self.doubt[columns] = doubt - np.float32(certainty / shrink) * toward * toward
         self.means += gain * toward_numbers
         self.covariance -= np.outer(toward_numbers, toward_numbers) * (certainty / shrink)
+
+    def _step_in_trust(self, *lesson: Any, **rest: Any) -> None:
+        """One lesson that is not the first of its page."""
+        trust = slice(len(self.names), None)
+        means, covariance = self.means[trust].copy(), self.covariance[trust, trust].copy()
+        self._step(*lesson, **rest)
+        self.means[trust], self.covariance[trust, trust] = means, covariance
 
     def explain(self, evidence: Evidence) -> list[Contribution]:
         """What each feature of one row adds to its log-odds, in no order."""

@@ -29,7 +29,7 @@ from scipy.sparse import csr_array, hstack, vstack
 from sklearn.linear_model import SGDClassifier
 
 from focused.pages.evidence import Evidence
-from focused.prioritizers.base import Contribution, Lessons, State
+from focused.prioritizers.base import LESSON_COLUMNS, Contribution, Lessons, State
 from focused.prioritizers.learner import Learner
 from focused.prioritizers.rows import fold, logit, row_scales, row_sums, sigmoid, with_one
 
@@ -187,14 +187,11 @@ class LogisticLearner(Learner):
         self.kept = np.arange(len(self.past) if self.past else 0)
 
 
-_COLUMNS = ("relevance", "source_relevance", "weight", "alive")
-
-
 def _lessons_to_arrays(lessons: Lessons) -> State:
     evidence = np.frombuffer(lessons.evidence.to_bytes(), np.uint8)
-    return {"past_evidence": evidence, **{f"past_{name}": getattr(lessons, name) for name in _COLUMNS}}
+    return {"past_evidence": evidence, **{f"past_{name}": getattr(lessons, name) for name in LESSON_COLUMNS}}
 
 
 def _arrays_to_lessons(state: Mapping[str, NDArray[Any]]) -> Lessons:
     evidence = Evidence.from_bytes(state["past_evidence"].tobytes())
-    return Lessons(evidence, *(state[f"past_{name}"] for name in _COLUMNS))
+    return Lessons(evidence, *(state[f"past_{name}"] for name in LESSON_COLUMNS))

@@ -106,6 +106,7 @@ def test_lessons_pair_a_page_with_all_evidence_for_it_and_weigh_one_together(mak
     assert lessons.source_relevance == pytest.approx([0.25, 0.75])
     assert lessons.weight.sum() == pytest.approx(1)
     assert lessons.alive.all()
+    assert lessons.first.tolist() == [True, False]
 
 
 def test_lessons_can_be_learned_again_from_the_records(make):
@@ -142,6 +143,7 @@ def test_links_to_pages_fetched_before_may_give_lessons_at_once_so_many_a_page(m
     frontier.store.acknowledge(leased.token, Outcome.PAGE)
     (again,) = frontier.again().lessons_since(2)
     assert again.relevance == pytest.approx([0.6, 0.4]), "the late lesson, and the page's own"
+    assert again.first.tolist() == [False, True]
 
 
 def found_late(frontier):

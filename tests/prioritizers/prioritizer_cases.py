@@ -68,7 +68,9 @@ def lessons_of(evidence: Evidence, relevance: Sequence[float], source: float = 0
     """One lesson a row, each about a page of its own."""
     n = len(evidence)
     ones = np.ones(n, np.float32)
-    return Lessons(evidence, np.array(relevance, np.float32), ones * np.float32(source), ones, np.ones(n, np.bool_))
+    return Lessons(
+        evidence, np.array(relevance, np.float32), ones * np.float32(source), ones, *np.ones((2, n), np.bool_)
+    )
 
 
 WAY = (

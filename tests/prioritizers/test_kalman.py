@@ -41,10 +41,12 @@ def evidence(*rows: Row) -> Evidence:
     return Evidence.of(starts, ids, dense)
 
 
-def lessons(*rows: Row, labels=(0.9,), weights=None) -> Lessons:
+def lessons(*rows: Row, labels=(0.9,), weights=None, first=None) -> Lessons:
     some = lessons_of(evidence(*rows), labels)
     if weights is not None:
         some.weight = np.array(weights, np.float32)
+    if first is not None:
+        some.first = np.array(first, np.bool_)
     return some
 
 
@@ -77,14 +79,18 @@ class Matrices:
         told = by_hand(row) @ self.w[: 2**BITS]
         return float(self.w[2**BITS :] @ [*row.numbers, 1.0, *told])
 
-    def learn(self, row: Row, label: float, weight: float = 1.0) -> None:
+    def learn(self, row: Row, label: float, weight: float = 1.0, first: bool = True) -> None:
         counts, trust = by_hand(row), self.w[-len(KINDS) :]
         slope = np.array([*(trust @ counts), *row.numbers, 1.0, *(counts @ self.w[: 2**BITS])])
         p = 1 / (1 + np.exp(-self.odds(row)))
         h = weight * max(p * (1 - p), 0.002)
         along = self.V @ slope
-        self.w = self.w + along * weight * (label - p) / (1 + h * (slope @ along))
-        self.V = np.where(self.kept, self.V - np.outer(along, along) * h / (1 + h * (slope @ along)), 0.0)
+        moved = self.w + along * weight * (label - p) / (1 + h * (slope @ along))
+        surer = self.V - np.outer(along, along) * h / (1 + h * (slope @ along))
+        if not first:
+            moved[-len(KINDS) :] = trust
+            surer[-len(KINDS) :, -len(KINDS) :] = self.V[-len(KINDS) :, -len(KINDS) :]
+        self.w, self.V = moved, np.where(self.kept, surer, 0.0)
 
 
 def assert_same(learned: KalmanLearner, matrices: Matrices) -> None:
@@ -108,18 +114,20 @@ ROWS = [
 
 @pytest.mark.parametrize("row", ROWS)
 @pytest.mark.parametrize(("label", "weight"), [(0.9, 1.0), (0.03, 1.0), (0.5, 0.25)])
-def test_one_lesson_is_what_the_equations_say(row, label, weight):
+@pytest.mark.parametrize("first", [True, False])
+def test_one_lesson_is_what_the_equations_say(row, label, weight, first):
     matrices = Matrices()
-    matrices.learn(row, label, weight)
-    assert_same(learner().learn(lessons(row, labels=[label], weights=[weight])), matrices)
+    matrices.learn(row, label, weight, first)
+    assert_same(learner().learn(lessons(row, labels=[label], weights=[weight], first=[first])), matrices)
 
 
 def test_many_lessons_are_what_the_equations_say():
     random, learned, matrices = np.random.default_rng(4), learner(), Matrices()
     for _ in range(60):
         row, label, weight = ROWS[random.integers(len(ROWS))], random.random(), random.uniform(0.1, 1)
-        learned = learned.learn(lessons(row, labels=[label], weights=[weight]))
-        matrices.learn(row, label, weight)
+        first = random.random() < 0.5
+        learned = learned.learn(lessons(row, labels=[label], weights=[weight], first=[first]))
+        matrices.learn(row, label, weight, first)
     assert_same(learned, matrices)
     assert learned.seen == 60
 
@@ -208,7 +216,9 @@ some_rows = st.builds(
     places=st.tuples(*[st.integers(6, 14)] * len(PLACES)),
     numbers=st.tuples(st.floats(0, 1), st.floats(-14, 14)),
 )
-some_lessons = st.lists(st.tuples(some_rows, st.floats(0, 1), st.floats(0.01, 1)), min_size=1, max_size=12)
+some_lessons = st.lists(
+    st.tuples(some_rows, st.floats(0, 1), st.floats(0.01, 1), st.booleans()), min_size=1, max_size=12
+)
 
 
 @settings(max_examples=100, deadline=None)
@@ -217,8 +227,8 @@ def test_doubt_never_grows_and_is_never_used_up(batches):
     """Whatever comes: the same word many times in a row, columns shared by all kinds of features."""
     learned = learner()
     for batch in batches:
-        rows, labels, weights = zip(*batch, strict=True)
-        before, learned = learned, learned.learn(lessons(*rows, labels=labels, weights=weights))
+        rows, labels, weights, first = zip(*batch, strict=True)
+        before, learned = learned, learned.learn(lessons(*rows, labels=labels, weights=weights, first=first))
         assert (learned.doubt <= before.doubt).all()
         assert (learned.doubt > 0).all()
         assert (np.diag(learned.covariance) <= np.diag(before.covariance)).all()
@@ -236,7 +246,7 @@ def test_doubt_is_not_used_up_by_thousands_of_lessons():
             )
             for _ in range(300)
         ]
-        learned = learned.learn(lessons(*rows, labels=random.random(300)))
+        learned = learned.learn(lessons(*rows, labels=random.random(300), first=random.random(300) < 0.3))
     assert learned.seen == 6_000
     assert (learned.doubt > 0).all()
     assert (np.linalg.eigvalsh(learned.covariance) > 0).all()
@@ -297,6 +307,24 @@ def test_a_kind_of_features_that_foretells_nothing_loses_trust_and_one_that_does
     trust = dict(zip(KINDS, learned.trust, strict=True))
     assert trust["page"] < 1
     assert trust["words"] > 1.2
+
+
+@pytest.mark.parametrize(("again_is_first", "least", "most"), [(False, 0.8, 1.2), (True, 1.4, 9.0)])
+def test_what_is_told_again_of_a_page_moves_no_trust(again_is_first, least, most):
+    """Each page is told of seven times by a word of its own, that foretold nothing the first time."""
+    learned, random = learner(), np.random.default_rng(3)
+    for n in range(50, 150):
+        label, row = float(random.integers(2)), Row((n,))
+        learned = learned.learn(lessons(row, labels=[label]))
+        learned = learned.learn(lessons(*[row] * 6, labels=[label] * 6, first=[again_is_first] * 6))
+    assert least < learned.trust[0] < most
+
+
+def test_a_page_is_foretold_before_its_other_lessons_are_learned():
+    rows, labels = [Row((1, n), (10, n)) for n in range(100, 112)], [0.9] * 12
+    batch = learner().learn(lessons(*rows, labels=labels, first=[n == 11 for n in range(12)]))
+    alone = learner().learn(lessons(rows[11]))
+    assert (batch.trust == alone.trust).all()
 
 
 def test_the_older_snapshot_stays_as_it_was():

@@ -23,7 +23,7 @@ def rows(*features):
 def lessons(evidence, relevance, weight=1.0):
     n = len(evidence)
     column = np.array(relevance, np.float32)
-    return Lessons(evidence, column, column, np.full(n, weight, np.float32), np.ones(n, np.bool_))
+    return Lessons(evidence, column, column, np.full(n, weight, np.float32), *np.ones((2, n), np.bool_))
 
 
 @pytest.fixture

@@ -38,7 +38,7 @@ class Mild(KeywordsCritic):
 
 
 def seen_by(prioritizer: Prioritizer, rows: list[int] | None = None) -> Evidence:
-    evidence = prioritizer.evidence(PAGE, Verdict(0.4), PAGE.links)
+    evidence = prioritizer.evidence(PAGE, Verdict(0.6), PAGE.links)
     return evidence if rows is None else evidence.take(rows)
 
 
@@ -47,7 +47,7 @@ def taught(make: Any, **options: Any) -> Prioritizer:
     prioritizer: Prioritizer = make(critic=Mild(keywords=["bird"]), **options)
     evidence = seen_by(prioritizer, [BIRD, STONE])
     ones = np.ones(2, np.float32)
-    lessons = Lessons(evidence, np.array([0.8, 0.1], np.float32), 0.4 * ones, ones, ones > 0)
+    lessons = Lessons(evidence, np.array([0.8, 0.1], np.float32), 0.4 * ones, ones, ones > 0, ones > 0)
     for _ in range(5):
         prioritizer = prioritizer.learn(lessons) or prioritizer
     return prioritizer

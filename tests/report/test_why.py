@@ -48,7 +48,7 @@ def test_what_spoke_for_and_against(records: sqlite3.Connection) -> None:
     sums = [float(n) for n in re.findall(r"^   [a-z ]+ \(([+-]\d+\.\d+)\): ", story, re.MULTILINE)]
     # All that spoke for and against makes up the score, which is their sum's place between 0 and 1.
     assert 1 / (1 + math.exp(-sum([*first, *sums]))) == pytest.approx(score, abs=0.02)
-    assert re.search(r"words for it .* \w+ \([+-]?\d\) [+-]\d", story)
+    assert re.search(r"words (for|against) it .* \w+ \([+-]?\d\) [+-]\d", story)
     assert "model saved last (after page 16)" in story
 
 

@@ -69,7 +69,7 @@ def teach(redis):
     def push(*values, is_page=True):
         for value in values:
             columns = (np.array([value], np.float32), np.zeros(1, np.float32), np.ones(1, np.float32))
-            lessons = [Lessons(NONE, *columns, np.ones(1, np.bool_))] if value is not None else []
+            lessons = [Lessons(NONE, *columns, *np.ones((2, 1), np.bool_))] if value is not None else []
             client.rpush("{focused:test}:lessons", pooled_to_bytes(is_page, lessons))
 
     return push

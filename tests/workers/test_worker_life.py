@@ -19,7 +19,7 @@ from focused.critics.keywords import KeywordsCritic
 from focused.frontier.engine import Pace
 from focused.frontier.redis_server import anew, is_at_work, operation, whose
 from focused.frontier.store import JobRefused, NewLink, StoreAway
-from focused.frontier.store_redis import RedisStore
+from focused.frontier.store_redis import FORMAT, RedisStore
 from focused.pages.page import page_from_html
 from focused.parts import CRITIC_STATE, Parts
 from focused.prioritizers.best_first import BestFirst
@@ -203,7 +203,7 @@ def test_a_cluster_can_be_named(redis_cluster):
         store = RedisStore(client, "test", "one", BestFirst())
         store.beat()
         assert is_at_work(client, "test")
-        assert whose(client, "test", "format") == "1"
+        assert whose(client, "test", "format") == str(FORMAT)
         store.server.call([operation("leave")])
         assert not is_at_work(client, "test")
         with anew(client, "test", lambda: False) as is_first:
