@@ -51,16 +51,16 @@ from focused.prioritizers.base import Contribution, Lessons, Prioritizer, State,
 from focused.prioritizers.context import append_to_rows
 from focused.prioritizers.kalman import KalmanLearner, Spreads
 from focused.prioritizers.novelty import BITS, Visits
-from focused.prioritizers.opinions import beyond_silence, opinions
+from focused.prioritizers.opinions import opinions
 from focused.prioritizers.options import check_made_alike
 from focused.prioritizers.places import PLACES, directories, has_no_text, places
 
 _PRIOR = {
-    "source relevance": (0.3, 0.07),
+    "source relevance": (2.0, 0.45),
     "anchor": (1.0, 0.35),
     "words around": (1.0, 0.35),
     "no text": (0.0, 0.45),
-    "bias": (-2.0, 1.5),
+    "bias": (-2.0, 1.0),
 }
 _WORDS, _ADDRESS = 2.0, 1.4
 # As in `PLACES`. The directory is not weighed, only counted: what is learned of it is told better by the address.
@@ -135,7 +135,7 @@ class Focused(Prioritizer):
         where = places(page, links)
         starts, ids = append_to_rows(starts, ids, np.arange(len(links) + 1) * len(PLACES), where.ravel())
         dense = np.zeros((len(links), len(self.dense)), np.float32)
-        dense[:, 0] = beyond_silence(self.critic, verdict) * self.source
+        dense[:, 0] = verdict.relevance * self.source
         if self.reads:
             dense[:, 1:3] = opinions(self.critic, page, links, 0, _READ_WITHIN)
         dense[:, 3] = has_no_text(page, links)

@@ -1,11 +1,11 @@
-"""What the critic says of a page, of a link's text, and of the words around it, against what it says of no words."""
+"""What the critic says of a few words: of a link's text, and of the words around it."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.critics.base import Critic, Verdict
+from focused.critics.base import Critic
 from focused.pages.page import Links, Page
 from focused.prioritizers.rows import logit
 
@@ -25,12 +25,3 @@ def opinions(critic: Critic | None, page: Page, links: Links, *within: int) -> N
     read = logit(critic.read(texts))
     beyond: NDArray[np.float32] = (read[1:] - read[0]).reshape(len(within), -1).T
     return beyond
-
-
-def beyond_silence(critic: Critic | None, verdict: Verdict) -> float:
-    """The log-odds of a page's relevance beyond those that its critic gives to no words; 0 where they are fewer.
-
-    So a page that tells nothing counts for nothing, whatever its critic takes for likely beforehand.
-    """
-    silence = float(critic.read([np.zeros(0, np.uint32)])[0]) if critic is not None else 0.0
-    return max(0.0, float(logit(verdict.relevance) - logit(silence)))

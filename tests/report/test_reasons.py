@@ -38,7 +38,7 @@ class Mild(KeywordsCritic):
 
 
 def seen_by(prioritizer: Prioritizer, rows: list[int] | None = None) -> Evidence:
-    evidence = prioritizer.evidence(PAGE, Verdict(0.6), PAGE.links)
+    evidence = prioritizer.evidence(PAGE, Verdict(0.4), PAGE.links)
     return evidence if rows is None else evidence.take(rows)
 
 
