@@ -17,7 +17,7 @@ logger = logging.getLogger(__name__)
 
 _BAD_USE, _FAILED = 2, 1
 # A crawl that ends for one of these reasons has not done what it was asked for.
-_FAILURES = frozenset({"store_broken", "archive_broken", "job_refused", "start_error"})
+_FAILURES = {"store_broken": _FAILED, "archive_broken": _FAILED, "job_refused": _BAD_USE, "start_error": _FAILED}
 
 
 class Command(ScrapyCrawl):
@@ -70,7 +70,7 @@ class Command(ScrapyCrawl):
             return
         words = str(stats.get_value("focused/stopped_by") or reason)
         if reason in _FAILURES:
-            self._end(_FAILED, words)
+            self._end(_FAILURES[reason], words)
         elif reason == "finished" and not (
             stats.get_value("focused/job/pages") or stats.get_value("item_scraped_count")
         ):

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from typing import Any, Self
+from typing import Any, NoReturn, Self
 
 from scrapy import signals as scrapy_signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
+from scrapy.exceptions import CloseSpider, NotConfigured
 from scrapy.utils.defer import _schedule_coro
 
 from focused import signals
@@ -58,9 +58,9 @@ class LimitsExtension:
         frontier.most_pages, frontier.most_found = self._pages, self._found
         self._found_so_far = frontier.store.found
         if self._pages and frontier.store.pages >= self._pages:
-            self._close("pages", f"the job has {count(frontier.store.pages, 'page')} already")
+            self._refuse("pages", f"the job has {count(frontier.store.pages, 'page')} already")
         elif self._found and self._found_so_far >= self._found:
-            self._close("found", f"the job has {count(self._found_so_far, 'relevant page')} already")
+            self._refuse("found", f"the job has {count(self._found_so_far, 'relevant page')} already")
 
     def page_judged(self, item: Any, record: PageRecord) -> None:
         """Count a page, and close when a limit is reached."""
@@ -102,6 +102,12 @@ class LimitsExtension:
     def _is_dry(self) -> bool:
         recent, dry = self._recent, self._dry
         return dry is not None and len(recent) == dry.pages and sum(recent) / len(recent) < dry.harvest
+
+    def _refuse(self, reason: str, words: str) -> NoReturn:
+        """Close before it has begun: Scrapy does so in order only when it is asked by this exception."""
+        self._closing = True
+        self.crawler.stats.set_value("focused/stopped_by", words)
+        raise CloseSpider(reason)
 
     def _close(self, reason: str, words: str) -> None:
         if self._closing:

@@ -71,7 +71,7 @@ def open_job(parts: Parts, folder: Path, settings: BaseSettings) -> FrontierStor
     if store.pages or store.waiting:
         logger.info("Going on with the job in %s: %d pages, %d links wait", folder, store.pages, store.waiting)
     try:
-        _learn_again(parts, store, read(settings, "FOCUSED_APPRENTICE"))
+        _learn_again(parts, store, folder, read(settings, "FOCUSED_APPRENTICE"))
         note_start(store, parts, settings)
     except BaseException:
         store.close()
@@ -79,11 +79,11 @@ def open_job(parts: Parts, folder: Path, settings: BaseSettings) -> FrontierStor
     return store
 
 
-def _learn_again(parts: Parts, store: FrontierStore, started_from: str) -> None:
+def _learn_again(parts: Parts, store: FrontierStore, folder: Path, started_from: str) -> None:
     prioritizer = parts.prioritizer
     saved = store.load_model(MODEL)
     if saved is not None:
-        restore(prioritizer, saved[0], "what this job has learned")
+        restore(prioritizer, saved[0], f"what the job in {str(folder)!r} has learned", "give another JOBDIR")
     elif started_from:
         begin_with(prioritizer, started_from)
     learned_up_to = saved[1] if saved else 0
@@ -109,16 +109,16 @@ def begin_with(prioritizer: Prioritizer, path: str) -> None:
         raise JobRefused(
             f"apprentice={path!r} is not what a crawl has learned: make such a file with scrapy export --apprentice"
         ) from error
-    restore(prioritizer, state, f"apprentice={path!r}")
+    restore(prioritizer, state, f"apprentice={path!r}", "begin without it")
 
 
-def restore(prioritizer: Prioritizer, state: State, what: str) -> None:
-    """Give a prioritizer what was learned; JobRefused if it does not fit."""
+def restore(prioritizer: Prioritizer, state: State, what: str, instead: str) -> None:
+    """Give a prioritizer what was learned; JobRefused if it does not fit, with what may be done ``instead``."""
     try:
         prioritizer.restore(state)
     except (ValueError, KeyError) as error:
         reason = f"it has no {error}" if isinstance(error, KeyError) else error
-        raise JobRefused(f"{what} does not fit the prioritizer {prioritizer.name!r}: {reason}") from error
+        raise JobRefused(f"{what} does not fit the prioritizer {prioritizer.name!r}: {reason}, or {instead}") from error
 
 
 def save_model(parts: Parts) -> None:

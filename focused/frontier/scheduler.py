@@ -28,7 +28,7 @@ from focused.frontier.engine import EngineAccess
 from focused.frontier.outcomes import POSTPONED, OutcomeNoter, note
 from focused.frontier.requests import META, is_plain, priority_to_base, request_from_bytes, request_to_bytes
 from focused.frontier.resume import open_store
-from focused.frontier.store import SEED_RANK, FrontierStore, JobRefused, Lease, NewLink, Outcome, StoreBroken
+from focused.frontier.store import SEED_RANK, FrontierStore, JobRefused, Lease, NewLink, Outcome, StoreAway, StoreBroken
 from focused.pages.page import join, url_to_host
 from focused.parts import has_topic, parts_of
 from focused.workers.departures import Departures
@@ -72,10 +72,12 @@ class FrontierScheduler(BaseScheduler):
         self._departures: Departures | None = None
         self._membership: Membership | None = None
         self._broken = False
+        self._cannot_begin: CloseSpider | None = None
         self._most_flights: int = crawler.settings.getint("CONCURRENT_REQUESTS")
         self._per_host: int = read(crawler.settings, "FOCUSED_STOP_PER_HOST")
         self.most_pages: int = 0
         self.most_found: int = 0
+        crawler.signals.connect(self._spider_opened, signals.spider_opened)
         crawler.signals.connect(self._spider_error, signals.spider_error)
         crawler.signals.connect(self._response_received, signals.response_received)
         crawler.signals.connect(self._clean_up, signals.engine_stopped)
@@ -96,7 +98,14 @@ class FrontierScheduler(BaseScheduler):
         except (JobRefused, StoreBroken) as error:
             self._broken = True
             self.crawler.stats.set_value("focused/stopped_by", str(error))
-            raise CloseSpider("job_refused") from error
+            self._cannot_begin = CloseSpider(
+                "store_broken" if isinstance(error, StoreAway | StoreBroken) else "job_refused"
+            )
+
+    def _spider_opened(self) -> None:
+        """A crawl that must not begin ends here: what Scrapy has opened by now it can close again."""
+        if self._cannot_begin is not None:
+            raise self._cannot_begin
 
     def _job_folder(self) -> Path:
         folder = job_dir(self.crawler.settings)

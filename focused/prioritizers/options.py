@@ -23,9 +23,9 @@ def build(
 
 def check_made_alike(saved: Mapping[str, Any], now: Mapping[str, Any]) -> None:
     """ValueError if what was learned was learned with other options."""
-    for name, value in now.items():
-        if saved.get(name) != value:
-            raise ValueError(
-                f"it was made with {name}={saved.get(name)!r}, not {value!r}: "
-                f"set {name} in [prioritizer] to that, or begin without it"
-            )
+    if saved.get("format") != now["format"]:
+        raise ValueError("it was made by another version of this project")
+    others = [name for name, value in now.items() if saved.get(name) != value]
+    if others:
+        were, are = (", ".join(f"{name}={of.get(name)!r}" for name in others) for of in (saved, now))
+        raise ValueError(f"it was made with {were}, not {are}: set {' and '.join(others)} in [prioritizer] to that")

@@ -138,7 +138,12 @@ def _take_part(parts: Parts, store: RedisStore, settings: BaseSettings) -> None:
     prioritizer, saved = parts.prioritizer, store.load_model(MODEL)
     started_from = read(settings, "FOCUSED_APPRENTICE")
     if saved is not None:
-        restore(prioritizer, saved[0], "what this crawl has learned")
+        restore(
+            prioritizer,
+            saved[0],
+            f"what the crawl {crawl_name(parts.topic, settings)!r} has learned",
+            "name it otherwise (FOCUSED_CRAWL)",
+        )
         store.prioritizer = prioritizer
     elif started_from:
         begin_with(prioritizer, started_from)

@@ -142,6 +142,21 @@ def test_workers_stop_together_when_there_are_pages_enough(crawl, web: Generated
     assert len(site.fetched()) <= 100 + CONCURRENT
 
 
+def test_a_worker_of_a_crawl_that_has_all_it_may_have_leaves_at_once_and_in_order(crawl, web: GeneratedWeb):
+    workers, site = crawl(web.pages)
+    workers.start(pages=20)
+    assert workers.wait() == [0]
+    fetched = len(site.fetched())
+    for _ in range(2):
+        (late,) = workers.start(pages=20)
+        assert late.wait() == 0
+        assert "the job has 2" in late.log.splitlines()[-1]
+        assert "Traceback" not in late.log
+        status = RedisCrawls(workers.redis.url, Settings()).read(CRAWL)
+        assert (status.state, [worker.name for worker in status.workers]) == ("ended", [])
+    assert len(site.fetched()) == fetched
+
+
 def test_workers_stop_together_when_there_are_relevant_pages_enough(crawl):
     good = {f"http://good.example/{n}": linking(text=f"star galaxy telescope {n} w{n}") for n in range(4)}
     gone = [f"http://h{n % 20}.example/gone{n}" for n in range(600)]

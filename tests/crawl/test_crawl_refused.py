@@ -91,6 +91,21 @@ def test_a_job_of_another_topic(tmp_path: Path):
     assert "JOBDIR" in refused(tmp_path, {**WORDS, "topic": "rock climbing"}).log
 
 
+def test_a_job_that_has_learned_with_other_options(tmp_path: Path):
+    topic = tmp_path / "stars.toml"
+    arguments = {**WORDS, "topic": topic}
+    topic.write_text('name = "stars"\nkeywords = ["star"]\n[prioritizer]\nd_max = 7\nwords = false\n', "utf-8")
+    pages = {"http://hub.example/": linking("http://a.example/", "http://b.example/"), "http://a.example/": linking()}
+    with SiteServer(pages) as site:
+        assert run_crawl(arguments, folder=tmp_path, site=site, settings={"FOCUSED_SAVE_EVERY": 1}).exit_code == 0
+    topic.write_text('name = "stars"\nkeywords = ["star"]\n', "utf-8")
+    result = refused(tmp_path, arguments)
+    assert result.exit_code == 2
+    assert "what the job in " in result.last_line
+    assert "made with d_max=7, words=False, not d_max=5, words=True: set d_max and words" in result.last_line
+    assert "or give another JOBDIR" in result.last_line
+
+
 def test_a_job_that_another_crawl_is_at(tmp_path: Path):
     with SiteServer({}, missing=Reply(hang=True)) as site:
         first = subprocess.Popen(
@@ -132,7 +147,7 @@ def test_what_another_prioritizer_has_learned(tmp_path: Path, saved_by: type[Pri
 def test_what_the_same_prioritizer_has_learned_with_other_options(tmp_path: Path):
     (tmp_path / "saved.npz").write_bytes(save_arrays(Focused(d_max=3).state()))
     result = refused(tmp_path, {**CHESS, "apprentice": tmp_path / "saved.npz"})
-    assert "made with d_max=3, not 5: set d_max in [prioritizer] to that" in result.last_line
+    assert "made with d_max=3, not d_max=5: set d_max in [prioritizer] to that" in result.last_line
 
 
 def test_something_learned_for_a_prioritizer_that_does_not_learn(tmp_path: Path):

@@ -258,7 +258,7 @@ def test_a_saved_apprentice_of_another_format_is_refused():
     state = train(Apprentice(), word_tells, lessons=20).state()
     told = json.loads(str(state["made_for"]))
     state["made_for"] = np.array(json.dumps({**told, "format": 0}))
-    with pytest.raises(ValueError, match="format"):
+    with pytest.raises(ValueError, match="another version of this project"):
         Apprentice().restore(state)
 
 

@@ -471,7 +471,7 @@ def test_what_another_prioritizer_saved_is_refused(state, by):
 def test_what_another_format_saved_is_refused():
     state = saved()
     state["made_for"] = np.array(json.dumps({**json.loads(str(state["made_for"])), "format": 0}))
-    with pytest.raises(ValueError, match="made with format=0"):
+    with pytest.raises(ValueError, match="another version of this project"):
         Focused().restore(state)
 
 
