@@ -6,6 +6,7 @@ Scrapy builds its components one by one, each from the crawler; here they find o
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -31,6 +32,8 @@ from focused.responses import limits_of
 from focused.safety.scope import Scope
 from focused.topics.identity import slug
 from focused.topics.topic import Topic, load_topic
+
+logger = logging.getLogger(__name__)
 
 _OF: WeakKeyDictionary[Crawler, Parts] = WeakKeyDictionary()
 DEFAULT_PRIORITIZER = "focused"
@@ -134,4 +137,7 @@ def choose_prioritizer(topic: Topic, settings: BaseSettings) -> tuple[str, dict[
     own = options.pop("name", "")
     name = read(settings, "FOCUSED_PRIORITIZER") or own or DEFAULT_PRIORITIZER
     # Options in a topic file are meant for the prioritizer that the file names.
-    return name, options if name == (own or DEFAULT_PRIORITIZER) else {}
+    meant_for = own or DEFAULT_PRIORITIZER
+    if options and name != meant_for:
+        logger.info("[prioritizer] %s: not for %r, but for %r, so left out", ", ".join(options), name, meant_for)
+    return name, options if name == meant_for else {}

@@ -48,7 +48,10 @@ class ReportExtension:
             return
         if store.folder is None:
             if self.path is not None:
-                logger.warning(
+                # A folder of its own a worker may have for other things, but a file that was asked for is missing.
+                asked_for = read(self.crawler.settings, "FOCUSED_REPORT") != IN_THE_JOB
+                logger.log(
+                    logging.WARNING if asked_for else logging.INFO,
                     "No report is written to %s: that of a shared crawl is written by `scrapy report redis://…`",
                     self.path,
                 )

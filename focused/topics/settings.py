@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from scrapy.settings import default_settings  # noqa: TID251  (only the names of Scrapy's settings)
+from scrapy.settings import SETTINGS_PRIORITIES, default_settings  # noqa: TID251  (names and priorities alone)
 
 from focused.defaults import DEFAULTS, misfit, read
 from focused.topics.limits import read_dry
@@ -55,7 +56,20 @@ READ_BEFORE_THE_SPIDER = frozenset(
     }
 )
 _KINDS = {int: "a whole number", float: "a number", bool: "True or False"}
-_SCRAPYS = frozenset(name for name in vars(default_settings) if name.isupper())
+_KNOWN = frozenset(name for name in vars(default_settings) if name.isupper()) | {
+    # Those of scrapy-redis that are looked at here.
+    "REDIS_DB",
+    "REDIS_ENCODING",
+    "REDIS_HOST",
+    "REDIS_PARAMS",
+    "REDIS_PORT",
+    "REDIS_START_URLS_AS_SET",
+    "REDIS_START_URLS_AS_ZSET",
+    "REDIS_START_URLS_KEY",
+    "REDIS_URL",
+    "SCHEDULER_FLUSH_ON_START",
+    "SCHEDULER_IDLE_BEFORE_CLOSE",
+}
 
 
 def apply_settings(topic: Topic, settings: BaseSettings) -> None:
@@ -73,13 +87,25 @@ def check_settings(table: Mapping[str, Any], where: str, problems: Problems) -> 
         what = _refusal(name, value)
         if what:
             problems.add(f"{where}: settings.{name}", what)
-        elif name not in DEFAULTS and name not in _SCRAPYS and near(name, _SCRAPYS):
-            # Not refused: components of others bring settings of their own, with names much like Scrapy's.
-            logger.warning("%s: settings.%s is no setting of Scrapy's%s", where, name, did_you_mean(name, _SCRAPYS))
+        else:
+            _warn_if_misspelt(f"{where}: settings.", name)
+
+
+@cache  # A topic is read more than once.
+def _warn_if_misspelt(where: str, name: str) -> None:
+    """Not refused: components of others bring settings of their own, with names much like Scrapy's."""
+    if name not in DEFAULTS and name not in _KNOWN and near(name, _KNOWN):
+        logger.warning("%s%s is no setting of Scrapy's%s", where, name, did_you_mean(name, _KNOWN))
 
 
 def check_ours(settings: BaseSettings, problems: Problems) -> None:
-    """Note which settings of ours do not exist or cannot be read, wherever they come from."""
+    """Note which settings of ours do not exist or cannot be read, wherever they come from.
+
+    Of others it is only told when the command line has them, and they may be misspelt.
+    """
+    for name in settings:
+        if settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"] and not name.startswith("FOCUSED_"):
+            _warn_if_misspelt("-s ", name)
     for name in filter(lambda name: name.startswith("FOCUSED_"), settings):
         if name not in DEFAULTS:
             problems.add(name, f"unknown setting{did_you_mean(name, DEFAULTS)}")
@@ -104,7 +130,7 @@ def _refusal(name: str, value: object) -> str:
         return _misfit(name, value)
     if name.isupper():
         return _scrapys_misfit(name, value)
-    return f"names of settings are in upper case{did_you_mean(name, _SCRAPYS | DEFAULTS.keys())}"
+    return f"names of settings are in upper case{did_you_mean(name, _KNOWN | DEFAULTS.keys())}"
 
 
 def _scrapys_misfit(name: str, value: object) -> str:
@@ -128,7 +154,7 @@ def _misfit(name: str, value: object) -> str:
 def _merged(name: str, there: Any, value: Any) -> Any:
     if not isinstance(value, dict):
         return value
-    if f"{name}_BASE" in _SCRAPYS:
+    if f"{name}_BASE" in _KNOWN:
         # TOML has no word for nothing, and nothing is how Scrapy switches a component off.
         value = {key: None if entry is False else entry for key, entry in value.items()}
     return {**there, **value} if isinstance(there, Mapping) else value

@@ -142,7 +142,7 @@ class Membership:
         before, self._taken_back = self._taken_back, self.store.taken_back
         if self._taken_back > before:
             links = self._taken_back - before
-            logger.warning("%d links wait again: nothing was heard of the worker that had them", links)
+            logger.warning("Links taken back from a worker of which nothing was heard: %d", links)
 
     def _warn_of_crowd(self) -> None:
         if self._has_warned or not 0 < _NEARLY * self._most_waiting <= self.store.waiting:

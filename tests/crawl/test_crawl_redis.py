@@ -249,7 +249,7 @@ def test_a_frozen_worker_loses_its_links_to_others_and_harms_nothing_when_it_tha
     items = RedisCrawls(workers.redis.url, Settings()).items(CRAWL)
     assert Counter(item["url"] for item in items) == Counter(web.pages.keys())
     assert lost(frozen) > 0
-    assert "links wait again: nothing was heard of the worker that had them" in other.log
+    assert "Links taken back from a worker of which nothing was heard: " in other.log
 
 
 # --- what may happen to Redis ----------------------------------------------------------------------------------------

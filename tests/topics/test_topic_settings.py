@@ -12,7 +12,7 @@ from scrapy.settings import Settings
 
 from focused.defaults import DEFAULTS
 from focused.topics.problems import Problems
-from focused.topics.settings import READ_BEFORE_THE_SPIDER, apply_settings, check_settings
+from focused.topics.settings import READ_BEFORE_THE_SPIDER, apply_settings, check_ours, check_settings
 from focused.topics.topic import Topic
 
 # `run` runs `scrapy crawl` and prints which settings are read before the spider is made, and which of the crawl's own
@@ -131,6 +131,20 @@ def test_unknown_settings_of_ours_are_refused_and_those_of_others_are_not(caplog
     assert "unknown setting; did you mean 'FOCUSED_PAGE_LINKS'?" in problem
     assert "settings.DOWNLOAD_DELY is no setting of Scrapy's; did you mean 'DOWNLOAD_DELAY'?" in caplog.text
     assert "ZYTE" not in caplog.text
+
+
+def test_a_misspelt_setting_of_the_command_line_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    settings = Settings({"CONCURENT_REQUESTS": 3})
+    for name in ("DOWNLOAD_DELLAY", "REDIS_ULR", "ZYTE_API_KEY", "JOBDIR", "REDIS_URL"):
+        settings.set(name, "x", priority="cmdline")
+    problems = Problems()
+    for _ in range(2):
+        check_ours(settings, problems)
+    assert problems.found == []
+    assert [record.getMessage() for record in caplog.records] == [
+        "-s DOWNLOAD_DELLAY is no setting of Scrapy's; did you mean 'DOWNLOAD_DELAY'?",
+        "-s REDIS_ULR is no setting of Scrapy's; did you mean 'REDIS_URL'?",
+    ]
 
 
 def test_a_value_must_have_the_type_of_the_default() -> None:
