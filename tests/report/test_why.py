@@ -60,7 +60,7 @@ def test_every_link_of_the_default_is_told_in_words(records: sqlite3.Connection)
     story = why(records, f"{A}/bird3")
     assert re.search(r"^   the critic says \(.*of the link's text [+−]\d", story, re.MULTILINE)
     assert re.search(r"^   its address \(.*bird3 [+−]\d", story, re.MULTILINE)
-    assert re.search(r"^   its place \(.*other links of the page [+−]\d", story, re.MULTILINE)
+    assert re.search(r"^   its place \(.*other links of the (page|list) [+−]\d", story, re.MULTILINE)
 
 
 def test_a_seed(records: sqlite3.Connection) -> None:
