@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from inspect import Parameter, signature
-from pathlib import Path
 from typing import Any, TypeVar
 
 from focused.topics.problems import did_you_mean
@@ -14,7 +13,7 @@ LARGEST_SEED = 2**32 - 1
 _Made = TypeVar("_Made")
 
 
-def make(kind: type[_Made], options: Mapping[str, Any], *, table: str, file: Path | None = None, **given: Any) -> _Made:
+def make(kind: type[_Made], options: Mapping[str, Any], *, table: str, file: str = "", **given: Any) -> _Made:
     """A critic or prioritizer with these options; ValueError with the option, its value and the way out.
 
     ``table`` and ``file`` say where the options come from. What is ``given`` is no option.

@@ -126,7 +126,7 @@ def _make(crawler: Crawler) -> Parts:
 def make_prioritizer(topic: Topic, settings: BaseSettings, critic: Critic) -> Prioritizer:
     """The prioritizer that the settings or the topic name, with the topic's options and what it was taught."""
     name, options = choose_prioritizer(topic, settings)
-    prioritizer = build(find("prioritizer", name, PRIORITIZERS), options, critic=critic, file=topic.path)
+    prioritizer = build(find("prioritizer", name, PRIORITIZERS), options, critic=critic, file=topic.file)
     load_taught(Path(read(settings, "FOCUSED_MODELS")) / slug(topic), prioritizer, topic_reference(topic))
     return prioritizer
 

@@ -7,7 +7,7 @@ from importlib import import_module
 from inspect import isabstract
 from typing import Any
 
-from focused.topics.problems import did_you_mean
+from focused.topics.problems import instead
 
 BASES = {"critic": "focused.critics.base.Critic", "prioritizer": "focused.prioritizers.base.Prioritizer"}
 """What the parts of each kind are derived from."""
@@ -21,7 +21,7 @@ def find(kind: str, name: str, known: Mapping[str, str]) -> Any:
     """The class that a short name or a dotted path stands for."""
     if name not in known and "." not in name:
         there = f"there are {', '.join(sorted(known))}, or a dotted path"
-        raise UnknownName(f"{kind} {name!r} is not known{did_you_mean(name, known)} ({there})")
+        raise UnknownName(f"{kind} {name!r} is not known{instead(name, known, kind)} ({there})")
     try:
         found = _imported(known.get(name, name))
     except (ImportError, AttributeError, ValueError, TypeError) as error:

@@ -107,6 +107,7 @@ def _plan(args: list[str], opts: argparse.Namespace) -> Plan:
     from focused.lab.topics import labels_beside
 
     _check_numbers(opts)
+    _check_files(opts)
     _check_topics_file(opts)
     limits = ROWS if opts.limits is None else tuple(_distinct("--limits", _words(opts.limits)))
     strangers = [name for name in limits if name not in ROWS]
@@ -147,6 +148,16 @@ def _check_numbers(opts: argparse.Namespace) -> None:
         raise ValueError(f"--workers {opts.workers}: give a whole number above 0, or 0 for one per core")
 
 
+def _check_files(opts: argparse.Namespace) -> None:
+    """Told with the option before anything is read."""
+    tables = [("--topics-file", opts.topics_file), ("--examples", opts.examples), ("--labels", opts.labels)]
+    for option, name in (*(("--web", web) for web in opts.web), *tables):
+        if name and not Path(name).is_file():
+            what = "a recorded web (WARC), such as FOCUSED_ARCHIVE or `scrapy demo` writes"
+            way_out = what if option == "--web" else "a file that is there"
+            raise ValueError(f"{option}: there is no file {name!r}: give {way_out}")
+
+
 def _check_topics_file(opts: argparse.Namespace) -> None:
     """What chooses among the starting pages or examples of a topics file does nothing to a topic as users write it."""
     for name in ("start", "starts", "hold-out"):
@@ -167,11 +178,15 @@ def _entrants(text: str) -> list[str]:
 
     texts = _words(text)
     for entrant in map(parse_entrant, texts):
-        wrong = "" if entrant.studies else unknown_name(entrant.name, PRIORITIZERS)
+        wrong = "" if entrant.studies else unknown_name(entrant.name, PRIORITIZERS, "prioritizer")
         if wrong:
             raise ValueError(f"--prioritizers: {wrong}")
         options = entrant.table()
-        build(find("prioritizer", options.pop("name"), PRIORITIZERS), options)
+        kind = find("prioritizer", options.pop("name"), PRIORITIZERS)
+        try:
+            build(kind, options)
+        except ValueError as error:
+            raise ValueError(f"--prioritizers: {entrant.text!r}: {error}") from error
     return texts
 
 

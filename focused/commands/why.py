@@ -6,7 +6,6 @@ import argparse
 import sqlite3
 import sys
 from contextlib import closing
-from pathlib import Path
 from typing import Any, ClassVar
 
 from scrapy.commands import ScrapyCommand
@@ -29,7 +28,7 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--job", type=Path, metavar="JOBDIR", help="the job (default: the setting JOBDIR)")
+        parser.add_argument("--job", metavar="JOBDIR", help="the job (default: the setting JOBDIR)")
         parser.add_argument(
             "--links",
             type=int,
@@ -48,6 +47,12 @@ class Command(ScrapyCommand):
             raise UsageError(f"--links {opts.links}: give a number from 1 on", print_help=False)
         if not job:
             raise UsageError("name an address and a job: scrapy why URL --job JOBDIR")
+        if "://" in job:
+            raise UsageError(
+                f"--job {job}: `scrapy why` reads a job folder (JOBDIR) only; of a crawl in Redis tell "
+                "`scrapy status`, `report` and `export`",
+                print_help=False,
+            )
         try:
             with closing(read_records(job)) as connection, until_reader_stops():
                 if not args:

@@ -26,7 +26,7 @@ class Choice:
     name: str
     kind: type[Critic]
     options: dict[str, Any]
-    file: Path | None = None
+    file: str = ""
 
     def make(self) -> Critic:
         """The critic, not taught yet. ValueError names an option that is wrong."""
@@ -44,7 +44,7 @@ def choose_critic(topic: Topic, override: str = "", card: Card | None = None) ->
     kind: type[Critic] = find("critic", name, CRITICS)
     if "keywords" in inspect.signature(kind).parameters:
         options.setdefault("keywords", list(topic.keywords) or [topic.name])
-    return Choice(name, kind, options, topic.path)
+    return Choice(name, kind, options, topic.file)
 
 
 def critic_for(topic: Topic, models: Path, override: str = "") -> Critic:

@@ -196,9 +196,12 @@ def summary(stats: Mapping[str, Any]) -> str:
     }
     told = [count(ends[name], name) for name in _COUNTED if ends.get(name)]
     told += [f"{ends[name]:,} {words}" for name, words in _ENDS.items() if ends.get(name)]
+    requests = count(stats.get("downloader/request_count", 0), "request")
+    if ends.get("redirect"):
+        requests += f", {ends['redirect']:,} of them redirected"
     lines = [
         f"{count(pages, 'page')}, {found:,} relevant, harvest {stats.get('focused/job/harvest', 0.0):.3f}",
-        count(stats.get("downloader/request_count", 0), "request") + (f"; links: {', '.join(told)}" if told else ""),
+        requests + (f"; links: {', '.join(told)}" if told else ""),
     ]
     for what, name in _PLACES.items():
         if stats.get(name):
@@ -212,7 +215,7 @@ _PLACES = {
     "crawl": "focused/job/crawl",
     "report": "focused/report/path",
 }
-_COUNTED = ("page", "duplicate", "redirect")
+_COUNTED = ("page", "duplicate")
 _ENDS = {
     "dead": "dead",
     "denied": "denied",

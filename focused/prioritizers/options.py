@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from focused.critics.base import Critic
@@ -12,7 +11,7 @@ from focused.prioritizers.base import Prioritizer
 
 
 def build(
-    kind: type[Prioritizer], options: Mapping[str, Any], *, critic: Critic | None = None, file: Path | None = None
+    kind: type[Prioritizer], options: Mapping[str, Any], *, critic: Critic | None = None, file: str = ""
 ) -> Prioritizer:
     """A prioritizer of this kind; ValueError with the option, its value and the way out.
 

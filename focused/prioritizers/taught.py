@@ -105,6 +105,8 @@ def load_taught(folder: Path, prioritizer: Prioritizer, topic: str) -> TaughtCar
     """Give a prioritizer what it was taught; None if there is nothing and it needs nothing. NotTaught says why not."""
     path, card_file = folder / f"{prioritizer.name}.npz", _card_file(folder, prioritizer.name)
     way_out = f"scrapy teach {quote(topic)} --prioritizer {prioritizer.name} {prioritizer.taught_by}"
+    if "--paths" in prioritizer.taught_by:
+        way_out += ", where FILE is what `scrapy paths` has written (docs/paths.md)"
     if not (path.is_file() and card_file.is_file()):
         if not prioritizer.taught:
             return None

@@ -44,8 +44,8 @@ class Web:
 
     @classmethod
     def open(cls, *paths: str | Path) -> Self:
-        """The web in some WARC files."""
-        archives = [Archive(Path(path)) for path in paths]
+        """The web in some WARC files. OSError or ValueError, in a sentence, if one cannot be read."""
+        archives = [_archive(path) for path in paths]
         for archive in archives:
             if archive.lost:
                 logger.warning(
@@ -89,6 +89,15 @@ class Web:
     def pages(self) -> list[int]:
         """The numbers of the responses with status 200."""
         return [row for row, status in enumerate(self.status) if status == 200]
+
+
+def _archive(path: str | Path) -> Archive:
+    try:
+        return Archive(Path(path))
+    except OSError as error:
+        raise OSError(
+            f"the recorded web {str(path)!r} cannot be read: {error.strerror}; give a WARC file (WEB.warc.gz)"
+        ) from error
 
 
 def normal_form(url: str) -> str:

@@ -36,7 +36,7 @@ class RedisCrawls:
         self.place = server_name(self._settings)
         if not _is_address(url):
             raise JobRefused(f"{self.place!r} is not the address of a Redis server: give redis://HOST:PORT/DB")
-        self._client = connect(self._settings)
+        self._client = connect(self._settings, key="")
 
     def names(self) -> list[str]:
         """The names of the crawls."""
@@ -47,7 +47,8 @@ class RedisCrawls:
         """The crawl of this name; without a name, the only one that there is."""
         names = self.names()
         if name is None and len(names) > 1:
-            raise JobRefused(f"there are {len(names)} crawls at {self.place}: name one with --crawl")
+            told = ", ".join(names)
+            raise JobRefused(f"there are {len(names)} crawls at {self.place}: name one with --crawl ({told})")
         if not names or (name is not None and name not in names):
             raise self._none(name)
         return name or names[0]

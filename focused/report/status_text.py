@@ -14,7 +14,7 @@ WIDE = 70
 _OUTCOMES = {
     "page": "judged",
     "duplicate": "with content fetched before",
-    "redirect": "led elsewhere",
+    "redirect": "redirected elsewhere",
     "dead": "dead",
     "denied": "denied",
     "not_html": "not HTML",

@@ -51,7 +51,7 @@ class PathTeaching:
             )
         models = Folder(read(settings, "FOCUSED_MODELS"))
         critic = critic_for(topic, models, read(settings, "FOCUSED_CRITIC"))
-        prioritizer = build(kind, options, critic=critic, file=topic.path)
+        prioritizer = build(kind, options, critic=critic, file=topic.file)
         assert isinstance(prioritizer, TaughtPrioritizer)
         return cls(topic, prioritizer, options, models)
 

@@ -92,7 +92,7 @@ def _may_learn(prioritizer: str | None) -> bool:
 def _one_of(known: Mapping[str, str]) -> _Reader:
     def read(name: str, value: Any, problems: Problems) -> str:
         chosen = str(value).strip()
-        what = unknown_name(chosen, known)
+        what = unknown_name(chosen, known, name)
         if what:
             problems.add(name, what)
         return chosen

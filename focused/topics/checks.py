@@ -12,7 +12,7 @@ from focused.critics import CRITICS
 from focused.pages.tokens import words
 from focused.prioritizers import PRIORITIZERS
 from focused.topics.addresses import BadAddress, to_host, to_url
-from focused.topics.problems import Problems, did_you_mean
+from focused.topics.problems import Problems, did_you_mean, instead
 from focused.topics.settings import check_settings
 
 _IN_WORDS = {str: "text in quotes", list[str]: 'a list such as ["one", "two"]', dict[str, Any]: "a table"}
@@ -79,20 +79,20 @@ def check_content(values: Mapping[str, Any], table: Mapping[str, Any], label: st
             problems.add(f"{label}: {place}", f"{text!r} has no letter or digit")
     for key, known in (("critic", CRITICS), ("prioritizer", PRIORITIZERS)):
         name = values.get(key, {}).get("name")
-        what = "" if name is None else unknown_name(name, known)
+        what = "" if name is None else unknown_name(name, known, key)
         if what:
             problems.add(f"{label}: {key}.name", what)
     check_settings(values.get("settings", {}), label, problems)
     _check_teaching(table, label, problems)
 
 
-def unknown_name(name: object, known: Mapping[str, str]) -> str:
-    """Why a name stands for no critic or prioritizer; nothing if it is a short name or a dotted path."""
+def unknown_name(name: object, known: Mapping[str, str], kind: str) -> str:
+    """Why a name stands for no critic or prioritizer (its ``kind``); nothing if it is a short name or a dotted path."""
     if not isinstance(name, str):
         return _not_a(name, str)
     if name in known or re.fullmatch(r"\w+(\.\w+)+", name):
         return ""
-    return f"{name!r} is not known{did_you_mean(name, known)} (there are {', '.join(known)}, or a dotted path)"
+    return f"{name!r} is not known{instead(name, known, kind)} (there are {', '.join(known)}, or a dotted path)"
 
 
 def _check_teaching(table: Mapping[str, Any], label: str, problems: Problems) -> None:

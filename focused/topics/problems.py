@@ -50,6 +50,14 @@ def near(name: str, known: Collection[str], *, most: int = 1) -> list[str]:
     return [by_lower[match] for match in get_close_matches(name.lower(), by_lower, n=most)]
 
 
+def instead(name: str, known: Collection[str], table: str) -> str:
+    """What to write in place of a part's name that is not known: another name, or its options elsewhere."""
+    alone = name.partition(":")[0]
+    if alone != name and alone in known:
+        return f": options go, with name = {alone!r}, into the [{table}] table of the topic file"
+    return did_you_mean(name, known)
+
+
 def did_you_mean(name: str, known: Collection[str]) -> str:
     """``; did you mean 'x'?``, or nothing when no known name is near."""
     matches = near(name, known)

@@ -33,8 +33,8 @@ class Topic(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     """A topic file, typed. Tables are kept as they were given.
 
     ``examples`` is an absolute path, or ``shipped:NAME`` for a file of the package; ``path`` is the topic file, None
-    for a shipped topic and for plain words. In ``[critic]`` and ``[prioritizer]`` the key ``name`` chooses, the other
-    keys are options of what is chosen.
+    for a shipped topic and for plain words, and ``given`` what the user called it. In ``[critic]`` and
+    ``[prioritizer]`` the key ``name`` chooses, the other keys are options of what is chosen.
     """
 
     name: str
@@ -48,9 +48,15 @@ class Topic(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     prioritizer: dict[str, Any] = {}
     settings: dict[str, Any] = {}
     path: Path | None = None
+    given: str = ""
+
+    @property
+    def file(self) -> str:
+        """What messages call the topic file; '' if there is none of the user's own."""
+        return self.given or str(self.path or "")
 
 
-KEYS = {field.name: field.type for field in msgspec.structs.fields(Topic) if field.name != "path"}
+KEYS = {field.name: field.type for field in msgspec.structs.fields(Topic) if field.name not in {"path", "given"}}
 
 
 def load_topic(spec: str, *, seeds: Sequence[str] = (), folder: str | Path = "", seeds_needed: bool = False) -> Topic:
@@ -71,7 +77,7 @@ def load_topic(spec: str, *, seeds: Sequence[str] = (), folder: str | Path = "",
             f"{source.label}: seeds", "missing: a crawl needs addresses to begin at, here or -a seeds=https://…"
         )
     problems.raise_as(TopicError)
-    return Topic(**values, path=source.path)
+    return Topic(**values, path=source.path, given=source.label if source.path else "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,34 +46,40 @@ def start_urls_key(spider: str, crawl: str, settings: BaseSettings) -> str:
     return key
 
 
-def connect(settings: BaseSettings) -> Redis:
-    """A client of the server that the settings name; JobRefused if they are wrong, StoreAway if nobody answers."""
+def connect(settings: BaseSettings, *, key: str = "REDIS_URL=") -> Redis:
+    """A client of the server that the settings name; JobRefused if they are wrong, StoreAway if nobody answers.
+
+    ``key`` is what stands before the address where the user gives it.
+    """
     where = server_name(settings)
+    own = _for_us(settings)
     try:
-        client: Redis = get_redis_from_settings(_for_us(settings))
+        client: Redis = get_redis_from_settings(own)
         client.ping()
     except (RedisError, OSError) as error:
-        raise _unreached(where, error) from error
+        raise _unreached(where, error, key) from error
     except (ValueError, TypeError, ImportError, AttributeError) as error:
         raise JobRefused(
             f"Redis cannot be reached as the settings say ({where}: {error}): give "
-            f"REDIS_URL=redis://HOST:PORT/DB, and REDIS_PARAMS as redis-py has them"
+            f"{key}redis://HOST:PORT/DB, and REDIS_PARAMS as redis-py has them"
         ) from error
     return client
 
 
-def _unreached(where: str, error: Exception) -> JobRefused:
+def _unreached(where: str, error: Exception, key: str) -> JobRefused:
     words = str(error)
     if isinstance(error, AuthenticationError) or "NOAUTH" in words or words.startswith("HELLO must be called"):
         return JobRefused(
             f"Redis at {where} wants another name or password ({words}): give "
-            f'REDIS_URL=redis://:PASSWORD@HOST:PORT/DB, or REDIS_PARAMS={{"password": "…"}} in the settings'
+            f'{key}redis://:PASSWORD@HOST:PORT/DB, or REDIS_PARAMS={{"password": "…"}} in the settings'
         )
     if isinstance(error, BusyLoadingError):
         return StoreAway(f"Redis at {where} has just started and is loading its data: try again in a while")
     if isinstance(error, ResponseError):
-        return JobRefused(f"Redis at {where} refuses: {words}")
-    return StoreAway(f"Redis does not answer at {where} ({words}): start it, or say where it is with REDIS_URL")
+        way_out = f": give {key}redis://HOST:PORT/DB with a number from 0 on, mostly up to 15 (its setting databases)"
+        return JobRefused(f"Redis at {where} refuses: {words}{way_out if 'DB index' in words else ''}")
+    way_out = f"start it, or give the right address ({key}redis://HOST:PORT/DB)"
+    return StoreAway(f"Redis does not answer at {where} ({words}): {way_out}")
 
 
 def server_name(settings: BaseSettings) -> str:
@@ -82,6 +88,8 @@ def server_name(settings: BaseSettings) -> str:
     if not url:
         host, port = settings.get("REDIS_HOST") or "localhost", settings.get("REDIS_PORT") or 6379
         return f"redis://{host}:{port}/{settings.get('REDIS_DB') or 0}"
+    if "://" not in str(url):
+        return str(url).rpartition("@")[2].partition("?")[0]
     try:
         parts = urlsplit(url)
         return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}"
@@ -92,6 +100,17 @@ def server_name(settings: BaseSettings) -> str:
 def _for_us(settings: BaseSettings) -> BaseSettings:
     """The settings with short time-outs, unless the user has others; answers come as bytes."""
     params: dict[str, Any] = {"socket_timeout": _TIMEOUT, "socket_connect_timeout": _TIMEOUT}
-    params.update(settings.getdict("REDIS_PARAMS"))
+    params.update(_params(settings))
     params["decode_responses"] = False
     return BaseSettings({**settings.copy_to_dict(), "REDIS_PARAMS": params, "REDIS_DECODE_RESPONSES": False})
+
+
+def _params(settings: BaseSettings) -> dict[str, Any]:
+    try:
+        return settings.getdict("REDIS_PARAMS")
+    except (ValueError, TypeError) as error:
+        # Its value is not shown: it may hold a password.
+        raise JobRefused(
+            f"REDIS_PARAMS cannot be read as a JSON object ({error}): "
+            """give one such as REDIS_PARAMS='{"socket_timeout": 10}', or leave it out"""
+        ) from error

@@ -112,7 +112,7 @@ def test_redirects_are_counted_alike_everywhere(crawl, tmp_path):
     site = {HUB: page(*moved), **moved, **{f"http://new.example/{n}": page(text=f"{ON} {n}x{n}") for n in range(5)}}
     result = crawl(site)
     assert result.stats["focused/outcome/redirect"] == 5
-    assert "5 redirects" in result.log
+    assert ", 5 of them redirected; links: 6 pages" in result.log
     assert read_status(tmp_path / "job").outcomes["redirect"] == 5
 
 

@@ -89,6 +89,8 @@ def test_a_taught_prioritizer_that_was_not_taught_is_told_before_anything_is_fet
         assert result.last_line.startswith(
             f"prioritizer {name!r} has not been taught for topic {WORDS!r}: scrapy teach"
         )
+        if find("prioritizer", name, PRIORITIZERS).taught_by == "--paths FILE":
+            assert "where FILE is what `scrapy paths` has written (docs/paths.md)" in result.last_line
         assert not result.visits
 
 

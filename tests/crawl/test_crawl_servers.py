@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from focused.report.status import read_status
 from focused.testing.crawl import CrawlResult
 from focused.testing.reply import Reply, html, in_turn, linking, redirect
 
@@ -23,7 +24,7 @@ def urls(result: CrawlResult) -> set[str]:
     return {item["url"] for item in result.items}
 
 
-def test_a_circle_of_redirects_is_left(crawl):
+def test_a_circle_of_redirects_is_left(crawl, tmp_path):
     result = crawl(
         {
             HUB: page("http://a.example/round", "http://b.example/"),
@@ -36,6 +37,9 @@ def test_a_circle_of_redirects_is_left(crawl):
     assert result.reason() == "finished"
     assert urls(result) == {HUB, "http://b.example/"}
     assert visits_to(result, "http://a.example/round") <= 15
+    met = result.stats["focused/outcome/redirect"]
+    assert met > read_status(tmp_path / "job").outcomes["redirect"] == 1, "requests here, links there"
+    assert f"{met} of them redirected" in result.log
 
 
 def test_a_redirect_that_goes_on_for_ever_is_left(crawl):

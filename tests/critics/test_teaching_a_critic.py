@@ -86,6 +86,8 @@ def test_a_bad_option_is_told_with_the_file_that_it_is_in(tmp_path: Path) -> Non
     topic = Topic(name="birds", keywords=["owl"], critic={"name": "keywords", "min_seeds": "x"}, path=file)
     with pytest.raises(ValueError, match=rf"^{file}: \[critic\] min_seeds='x': give a whole number from 1"):
         critic_for(topic, tmp_path)
+    with pytest.raises(ValueError, match=r"^birds\.toml: \[critic\] min_seeds='x'"):
+        critic_for(msgspec.structs.replace(topic, given="birds.toml"), tmp_path)
     words_alone = msgspec.structs.replace(topic, critic={}, keywords=["!?"])
     with pytest.raises(ValueError, match=r"keywords=\['!\?'\]: give at least one word"):
         critic_for(words_alone, tmp_path)

@@ -170,12 +170,13 @@ def test_the_summary_says_what_came_of_it() -> None:
         "focused/outcome/page": 1_290,
         "focused/outcome/duplicate": 1,
         "focused/outcome/dead": 100,
+        "focused/outcome/redirect": 14,
         "focused/job/folder": "jobs/b",
         "focused/stopped_by": "dried up",
     }
     assert summary(stats).splitlines() == [
         "1,300 pages, 12 relevant, harvest 0.062",
-        "1,400 requests; links: 1,290 pages, 1 duplicate, 100 dead",
+        "1,400 requests, 14 of them redirected; links: 1,290 pages, 1 duplicate, 100 dead",
         "job: jobs/b",
         "The crawl ended: dried up",
     ]

@@ -300,6 +300,13 @@ TABLES = ("--topics-file", "TOPICS", "--examples", "EXAMPLES")
         (["stars", *TABLES, "-s", "FOCUSED_PATIENCE=high"], "FOCUSED_PATIENCE: 'high' does not fit: give a number"),
         (["stars", "--topics-file", "TOPICS", "--prioritizers", "best-frist"], "did you mean 'best-first'?"),
         (["stars", *TABLES, "--hold-out", "side"], "say side="),
+        (["stars", *TABLES, "--web", "nope.warc.gz"], "--web: there is no file 'nope.warc.gz': give a recorded web"),
+        (["stars", "--topics-file", "nope.json"], "--topics-file: there is no file 'nope.json'"),
+        (["stars", *TABLES, "--labels", "nope.tsv"], "--labels: there is no file 'nope.tsv'"),
+        (
+            ["stars", *TABLES, "--prioritizers", "random,focused:d_max=99"],
+            "--prioritizers: 'focused:d_max=99': d_max=99: give a whole number from 0 to 31",
+        ),
     ],
 )
 def test_bad_input_is_told(small_web, tmp_path, arguments, words):

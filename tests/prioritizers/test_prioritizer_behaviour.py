@@ -223,8 +223,15 @@ def test_what_is_no_prioritizer_is_told_with_the_way_out(name):
     assert str(error.value) == f"{name!r} is not a prioritizer: {way_out}"
 
 
+def test_options_behind_a_name_are_told_where_they_go():
+    with pytest.raises(UnknownName) as error:
+        find("prioritizer", "focused:d_max=3", PRIORITIZERS)
+    way_out = "options go, with name = 'focused', into the [prioritizer] table of the topic file"
+    assert str(error.value).startswith(f"prioritizer 'focused:d_max=3' is not known: {way_out} (there are ")
+
+
 def test_a_bad_option_is_told_with_the_file_that_it_is_in(tmp_path):
-    file = tmp_path / "topic.toml"
+    file = str(tmp_path / "topic.toml")
     kind = find("prioritizer", "focused", PRIORITIZERS)
     with pytest.raises(ValueError, match=rf"^{file}: \[prioritizer\] novelti=1 is no option.* did you mean 'novelty'"):
         build(kind, {"novelti": 1}, file=file)

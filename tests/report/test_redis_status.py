@@ -396,7 +396,7 @@ def test_of_several_crawls_each_is_told_in_a_line_or_one_by_its_name(
     assert [json.loads(line)["waiting"] for line in scrapy("status", redis.url, "--json").stdout.splitlines()] == [5, 7]
     assert "waiting      7 links" in scrapy("status", redis.url, "--crawl", "tea").stdout
     watching = scrapy("status", redis.url, "--watch")
-    assert (watching.returncode, "name one with --crawl" in watching.stderr) == (2, True)
+    assert (watching.returncode, "name one with --crawl (birds, tea)" in watching.stderr) == (2, True)
 
 
 def test_watching_ends_with_the_crawl(redis: RedisServer, worker: Workers) -> None:
@@ -433,7 +433,8 @@ def test_what_cannot_be_asked_is_told_clearly(redis: RedisServer, worker: Worker
         (("redis://127.0.0.1:six/0",), "is not the address of a Redis server"),
         (("redis://127.0.0.1:6379/zero",), "is not the address of a Redis server"),
         (("redis://[::1/0",), "is not the address of a Redis server"),
-        ((f"redis://127.0.0.1:{redis.port}/999",), "DB index is out of range"),
+        ((f"redis://127.0.0.1:{redis.port}/999",), "DB index is out of range: give redis://HOST:PORT/DB with a"),
+        (("redis://127.0.0.1:1/0",), "start it, or give the right address (redis://HOST:PORT/DB)"),
         (("jobs/birds", "--crawl", "birds"), "a JOBDIR holds one crawl only"),
     ):
         run = scrapy("status", *arguments)

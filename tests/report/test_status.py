@@ -358,6 +358,7 @@ def test_what_is_no_job_is_told_clearly(
     for arguments, told in (
         ([tmp_path], "there is no job in"),
         ([tmp_path / "nowhere", "--watch"], "there is no job in"),
+        (["127.0.0.1:6391"], "there is no job in '127.0.0.1:6391' (for a crawl in Redis: redis://127.0.0.1:6391)"),
         ([], "name one job"),
         ([tmp_path, tmp_path], "name one job"),
         ([tmp_path, "--watch", "0"], "give a number of seconds above 0"),

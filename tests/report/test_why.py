@@ -191,3 +191,6 @@ def test_the_command(job: Path, scrapy: Callable[..., object]) -> None:
     assert "--links 0: give a number" in scrapy("why", "--job", job, "--links", 0).stderr
     assert scrapy("why", f"{A}/bird3").returncode == 2
     assert scrapy("why", "--job", "/nowhere", f"{A}/bird3").returncode == 2
+    redis = scrapy("why", "--job", "redis://127.0.0.1:6391/0", f"{A}/bird3")
+    assert redis.returncode == 2
+    assert "--job redis://127.0.0.1:6391/0: `scrapy why` reads a job folder (JOBDIR) only" in redis.stderr

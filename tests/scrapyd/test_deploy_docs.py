@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
+import socket
 import subprocess
 import sys
 import time
@@ -143,6 +145,23 @@ def test_the_page_installs_what_is_tested(package: str):
     [pinned] = [line.partition("#")[0].strip() for line in lines if line.startswith(package)]
     [install] = [line for line in DEPLOY_PAGE.splitlines() if "bin/pip install" in line]
     assert pinned in shlex.split(install)
+
+
+def test_a_port_that_is_taken_is_told_in_a_sentence(tmp_path: Path):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        run = subprocess.run(
+            [ROOT / "scripts" / "run-scrapyd", sys.executable, tmp_path],
+            env={**os.environ, "SCRAPYD_HTTP_PORT": str(port)},
+            check=False,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    assert run.returncode != 0
+    assert run.stderr.startswith(f"scrapyd cannot listen on 127.0.0.1:{port} (Address already in use): stop what does")
+    assert f"SCRAPYD_HTTP_PORT={port + 1} make scrapyd" in run.stderr
+    assert run.stderr.count("\n") == 1
 
 
 def test_make_scrapyd_calls_the_script():

@@ -64,12 +64,15 @@ DOWNLOAD_DELAY = 2
         prioritizer={"name": "mine.better.Prioritizer"},
         settings={"DOWNLOAD_DELAY": 2},
         path=path,
+        given=str(path),
     )
 
 
 def test_relative_paths_start_at_the_folder_given(tmp_path: Path) -> None:
     write(tmp_path, GOOD)
-    assert load_topic("birds.toml", folder=tmp_path).path == tmp_path / "birds.toml"
+    topic = load_topic("birds.toml", folder=tmp_path)
+    assert topic.path == tmp_path / "birds.toml"
+    assert topic.file == "birds.toml", "messages name it as the user did"
 
 
 def test_a_file_may_begin_with_a_byte_order_mark_and_end_its_lines_as_on_windows(tmp_path: Path) -> None:

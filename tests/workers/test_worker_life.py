@@ -186,6 +186,19 @@ def test_passwords_are_not_shown():
     assert server_name(Settings({"REDIS_URL": "rediss://me:secret@h:1/2?password=secret"})) == "rediss://h:1/2"
 
 
+def test_an_address_that_is_none_is_shown_as_it_was_typed():
+    for typed in ("127.0.0.1:6391", "localhost:6391", "localhost"):
+        assert server_name(Settings({"REDIS_URL": typed})) == typed
+    assert server_name(Settings({"REDIS_URL": "me:secret@h:1?password=secret"})) == "h:1"
+
+
+def test_options_that_cannot_be_read_are_told_without_what_may_be_a_password():
+    for wrong in ("secret", '{"password": "secret"', "[1]"):
+        with pytest.raises(JobRefused, match="REDIS_PARAMS cannot be read as a JSON object") as told:
+            connect(Settings({"REDIS_PARAMS": wrong}))
+        assert "secret" not in str(told.value)
+
+
 def test_the_users_own_options_go_before_ours(redis):
     settings = Settings(
         {"REDIS_URL": redis.url, "REDIS_PARAMS": {"socket_timeout": 77}, "REDIS_DECODE_RESPONSES": True}
@@ -279,10 +292,18 @@ def test_a_server_that_throws_keys_away_is_told_of(redis, caplog):
     ("error", "kind", "words"),
     [
         (BusyLoadingError("LOADING"), StoreAway, "is loading its data: try again"),
-        (NoConnection("refused"), StoreAway, "does not answer at redis://h:1/0"),
+        (
+            NoConnection("refused"),
+            StoreAway,
+            r"at redis://h:1/0 \(refused\): start it, or give .*REDIS_URL=redis://HOST",
+        ),
         (NoAnswer("slow"), StoreAway, "does not answer"),
         (AuthenticationError("WRONGPASS"), JobRefused, "wants another name or password"),
-        (ResponseError("DB index is out of range"), JobRefused, "refuses: DB index is out of range"),
+        (
+            ResponseError("DB index is out of range"),
+            JobRefused,
+            "DB index is out of range: give REDIS_URL=redis://HOST:PORT/DB with",
+        ),
     ],
 )
 def test_who_does_not_answer_may_later_and_who_refuses_will_again(monkeypatch, error, kind, words):
