@@ -8,6 +8,7 @@ authors gave to such places; numbers in them count things (``post-1234``), so th
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Any
 
 from focused.pages.tokens import word_to_id
@@ -27,22 +28,29 @@ class Crumbs:
         self._paths: list[str] = []
         self._names: list[str] = []
         self._ids: list[tuple[int, int]] = []
+        self._known: dict[tuple[tuple[int, int], str], tuple[str, tuple[int, int]]] = {}
 
     def of(self, ancestors: list[Any]) -> tuple[int, int]:
         """Ids of the path down to the last of these elements, and of its last two names."""
         ancestors = ancestors[:DEEPEST]
         shared = self._shared(ancestors)
-        for known in (self._elements, self._paths, self._names, self._ids):
-            del known[shared:]
-        path = self._paths[-1] if self._paths else ""
+        for column in (self._elements, self._paths, self._names, self._ids):
+            del column[shared:]
+        path, ids = (self._paths[-1], self._ids[-1]) if self._paths else ("", (0, 0))
         for element in ancestors[shared:]:
-            name = _name(element)
-            path = f"{path}/{name}" if path else name
+            name = _name(element.tag, element.get("id", ""), element.get("class", ""))
             self._elements.append(element)
             self._names.append(name)
+            # The items of a list are different elements on the same path.
+            known = self._known.get((ids, name))
+            if known is None:
+                below = f"{path}/{name}" if path else name
+                known = below, (word_to_id(below), word_to_id("/".join(self._names[-2:])))
+                self._known[ids, name] = known
+            path, ids = known
             self._paths.append(path)
-            self._ids.append((word_to_id(path), word_to_id("/".join(self._names[-2:]))))
-        return self._ids[-1] if self._ids else (0, 0)
+            self._ids.append(ids)
+        return ids
 
     def _shared(self, ancestors: list[Any]) -> int:
         """How many of the elements, from the root down, are those of the last time."""
@@ -52,9 +60,10 @@ class Crumbs:
         return depth
 
 
-def _name(element: Any) -> str:
+@lru_cache(maxsize=4_096)
+def _name(tag: str, identity: str, classes: str) -> str:
     """``div.content``, ``ul#news``; or the bare tag."""
-    given = [f"#{one}" for one in element.get("id", "").split(None, 1)[:1]]
-    given += [f".{one}" for one in element.get("class", "").split(None, _MOST_CLASSES)[:_MOST_CLASSES]]
+    given = [f"#{one}" for one in identity.split(None, 1)[:1]]
+    given += [f".{one}" for one in classes.split(None, _MOST_CLASSES)[:_MOST_CLASSES]]
     called = "".join(one[:_LONGEST_NAME] for one in given)
-    return f"{element.tag}{_DIGITS.sub('0', called)}"
+    return f"{tag}{_DIGITS.sub('0', called)}"
