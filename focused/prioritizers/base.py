@@ -40,9 +40,9 @@ class Lessons:
 
     @classmethod
     def of_page(cls, evidence: Evidence, relevance: float, source_relevance: NDArray[np.float32]) -> Lessons:
-        """The lessons of one page *v*, whose R is NaN if it was dead. They weigh 1 together.
+        """The lessons of one page *v*, whose R is NaN if it was dead.
 
-        (Or navigation bars would drown the rest.)
+        They weigh 1 together, or navigation bars would drown the rest.
         """
         n, alive = len(evidence), not isnan(relevance)
         return cls(
