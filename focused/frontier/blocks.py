@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.frontier.held import Held, Piece
 from focused.frontier.job_file import JobFile
 from focused.pages.evidence import HEADER_SIZE, Evidence
 
 _CACHED = 256
 _AT_ONCE = 64
-# Bytes of evidence that are held in memory: some 5,000 pages' worth.
-_MOST_HELD = 48 * 2**20
-
-Piece = tuple[int, int]
-"""A piece of evidence: its block and its row there. Blocks are numbered in the order in which they came."""
 
 
 class Blocks:
     """Evidence by the page it stands on and by the link it is for. ``count`` = pieces kept.
 
-    While all evidence together is small it is also held in memory, several blocks in one batch: scoring everything
-    again then costs no reading and no decoding.
+    While it is little, the evidence of links that are not done is also held in memory: scoring everything again then
+    costs no reading and no decoding.
     """
 
     def __init__(self, file: JobFile) -> None:
@@ -33,8 +28,7 @@ class Blocks:
         self._cache: OrderedDict[int, Evidence] = OrderedDict()
         self._next: int = file.row("SELECT coalesce(max(id), 0) + 1 FROM blocks")[0]
         self.count: int = file.row("SELECT count(*) FROM evidence")[0]
-        self._held = _Held()
-        self._fill()
+        self._held = Held()
 
     def add(self, source: int, evidence: Evidence) -> None:
         """Keep the evidence of a page's links."""
@@ -66,11 +60,12 @@ class Blocks:
 
     def read(self, pieces: Sequence[Piece]) -> Evidence | None:
         """Pieces as one batch; None if there are none."""
+        held = self._held.read(pieces)
+        if held is not None or not pieces:
+            return held
         by_block: dict[int, list[int]] = {}
         for block, row in pieces:
             by_block.setdefault(block, []).append(row)
-        if not by_block:
-            return None
         return Evidence.concat([self._get(block).take(rows) for block, rows in by_block.items()])
 
     def on(self, source: int) -> Evidence | None:
@@ -101,9 +96,12 @@ class Blocks:
         """Is all evidence in memory?"""
         return self._held.is_whole
 
-    def held(self) -> list[Evidence] | None:
-        """All evidence, as far as it is in memory whole; else None. Take it before `scan` goes into its thread."""
-        return self._held.batches() if self._held.is_whole else None
+    def held(self, done: NDArray[np.bool_]) -> list[Evidence] | None:
+        """All evidence but that of links that are ``done``, as far as it is in memory; else None.
+
+        Take it before `scan` goes into its thread.
+        """
+        return self._held.batches(done) if self._held.is_whole else None
 
     def scan(self, held: list[Evidence] | None, wanted: NDArray[np.bool_]) -> Iterator[Evidence]:
         """The evidence for the links that are wanted, in large batches; for a thread. Not held, it is read."""
@@ -123,10 +121,12 @@ class Blocks:
         finally:
             reader.close()
 
-    def _fill(self) -> None:
+    def hold(self, done: NDArray[np.bool_]) -> None:
+        """Take the evidence of a job that goes on into memory, but for links that are done."""
         for blocks in self._read_all():
             for number, block in blocks:
                 self._held.add(number, block)
+            self._held.batches(done)
             if not self._held.is_whole:
                 return
 
@@ -150,7 +150,7 @@ class Blocks:
         return table[:, 0], table[:, 1]
 
     def _get(self, number: int) -> Evidence:
-        block = self._held.get(number) or self._cache.get(number)
+        block = self._cache.get(number)
         if block is None:
             (data,) = self._file.row("SELECT data FROM blocks WHERE id = ?", (number,))
             block = self._cache[number] = Evidence.from_bytes(data)
@@ -159,76 +159,7 @@ class Blocks:
         return block
 
 
-class _Held:
-    """All evidence in memory, until it is too much; from then on none. Rows that were let go of have link 0."""
-
-    def __init__(self) -> None:
-        self.is_whole = True
-        self._bytes = 0
-        self._batches: list[Evidence] = []
-        self._loose: list[Evidence] = []
-        # Where a block stands: in which batch, from which row on, and how many rows.
-        self._places: dict[int, tuple[Evidence, int, int]] = {}
-        self._loose_numbers: list[int] = []
-
-    def add(self, number: int, evidence: Evidence) -> None:
-        """Take in a block."""
-        if not self.is_whole:
-            return
-        self._bytes += evidence.ids.nbytes + evidence.dense.nbytes + 24 * len(evidence)
-        if self._bytes > _MOST_HELD:
-            self.is_whole = False
-            for held in (self._batches, self._loose, self._loose_numbers, self._places):
-                held.clear()
-            _give_memory_back()
-            return
-        own = evidence.take(np.arange(len(evidence)))
-        self._places[number] = (own, 0, len(own))
-        self._loose.append(own)
-        self._loose_numbers.append(number)
-        if len(self._loose) >= _AT_ONCE:
-            self._join()
-
-    def _join(self) -> None:
-        """Make one batch of the blocks that came last."""
-        batch, at = Evidence.concat(self._loose), 0
-        for number, block in zip(self._loose_numbers, self._loose, strict=True):
-            self._places[number] = (batch, at, len(block))
-            at += len(block)
-        self._batches.append(batch)
-        self._loose, self._loose_numbers = [], []
-
-    def forget(self, number: int, row: int | None = None) -> None:
-        """Let go of a block, or of one row of it."""
-        if number in self._places:
-            batch, at, length = self._places[number]
-            if row is None:
-                batch.link[at : at + length] = 0
-            else:
-                batch.link[at + row] = 0
-
-    def get(self, number: int) -> Evidence | None:
-        """A block, as a view; None if it is not held."""
-        if number not in self._places:
-            return None
-        batch, at, length = self._places[number]
-        rows = slice(at, at + length)
-        keys = (batch.leaf[rows], batch.link[rows], batch.source[rows], batch.host[rows])
-        return Evidence(batch.starts[at : at + length + 1], batch.ids, batch.dense[rows], *keys)
-
-    def batches(self) -> list[Evidence]:
-        """Everything, in the order in which it came."""
-        return [*self._batches, *([Evidence.concat(self._loose)] if self._loose else [])]
-
-
 def _only(evidence: Evidence, wanted: NDArray[np.bool_]) -> Evidence:
     """The rows for wanted links; all of them where that is nearly all, as leaving some out costs more."""
     rows = np.flatnonzero(wanted[np.minimum(evidence.link, len(wanted) - 1)])
     return evidence if 4 * len(rows) > 3 * len(evidence) else evidence.take(rows)
-
-
-def _give_memory_back() -> None:
-    """Have the C library return freed memory to the system; where it cannot, it is used again later."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)

@@ -103,7 +103,7 @@ class Ranking:
     def rescore(self, size: int) -> Callable[[], Callable[[], None]]:
         """Score all that waits: the work for a thread, which gives the closing step. ``size`` = link numbers given."""
         snapshot, prioritizer, version = self._order.snapshot(), self._prioritizer, self._version
-        held = self._blocks.held()
+        held = self._blocks.held(self._table.state == State.DONE)
         self._rescoring = True
 
         def fail(error: Exception) -> None:

@@ -406,6 +406,7 @@ class SqliteStore(FrontierStore):
             self._table.state[link], self._table.host[link] = state, host
             if base:
                 self._ranking.bases[link] = base
+        self._blocks.hold(self._table.state == State.DONE)
         for link, relevance in self._file.rows("SELECT link, relevance FROM pages"):
             self._table.relevance[link] = relevance
         links, counts = self._blocks.counts()

@@ -60,6 +60,11 @@ class Evidence:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes."""
+        return sum(getattr(self, field.name).nbytes for field in fields(self))
+
     def row(self, i: int) -> Evidence:
         """The evidence of one link."""
         return self.take([i])

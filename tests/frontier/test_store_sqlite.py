@@ -48,7 +48,7 @@ def test_rescoring_is_the_same_whether_evidence_is_held_in_memory_or_read(tmp_pa
         return order
 
     held = ranks(tmp_path / "held")
-    monkeypatch.setattr("focused.frontier.blocks._MOST_HELD", 1_000)
+    monkeypatch.setattr("focused.frontier.held._MOST_BYTES", 1_000)
     assert ranks(tmp_path / "read") == held
     assert len(held) == 38
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from focused.pages.tokens import Lexicon, word_to_id, words
+from focused.pages.tokens import LEAF_END, Lexicon, word_to_id, words
 
 
 @pytest.mark.parametrize(
@@ -26,6 +26,7 @@ from focused.pages.tokens import Lexicon, word_to_id, words
         ("", []),
         ("—…!", []),
         ("a" * 90, ["a" * 40, "a" * 40, "a" * 10]),
+        ("a_b\x01c\x1ed", ["a", "b", "c", "d"]),
     ],
 )
 def test_words_of_any_script(text, expected):
@@ -49,8 +50,18 @@ def test_leaves_become_ids_with_their_borders(leaves):
 
 
 def test_a_leaf_that_holds_the_mark_of_its_end_stays_one_leaf():
-    _, starts = Lexicon().leaves_to_ids(["a\x1eb", "c"])
+    _, starts = Lexicon().leaves_to_ids([f"a{LEAF_END}b", "c"])
     assert starts.tolist() == [0, 2, 3]
+
+
+@given(st.lists(st.text(st.sampled_from("aZ0 _-\x01\x1e\u00e9\u2013\u661f"), max_size=60), max_size=9))
+def test_ascii_is_split_like_all_else(leaves):
+    mixed = Lexicon().leaves_to_ids(leaves)
+    # With a letter of another script in each leaf, the quick way for ASCII is never taken.
+    slow = Lexicon().leaves_to_ids([f"{leaf} \u00e9" for leaf in leaves])
+    ends = slow[1][1:] - 1
+    assert mixed[0].tolist() == np.delete(slow[0], ends).tolist()
+    assert mixed[1].tolist() == (slow[1] - np.arange(len(leaves) + 1)).tolist()
 
 
 def test_new_words_are_told_once():
