@@ -31,7 +31,8 @@ from focused.frontier.store import SEED_RANK, FrontierStore, NewLink, Outcome, P
 from focused.frontier.store_redis import RedisStore
 from focused.frontier.store_sqlite import SqliteStore
 from focused.pages.evidence import Evidence
-from focused.pages.page import page_from_html, url_to_host, url_to_key
+from focused.pages.page import page_from_html
+from focused.pages.urls import url_to_host, url_to_key
 from focused.prioritizers.base import Lessons
 from focused.prioritizers.focused import Focused
 from focused.testing.redis_server import RedisServer

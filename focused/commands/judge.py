@@ -129,7 +129,7 @@ def verdict_lines(critic: Critic, page: Page, most: int) -> Iterator[str]:
 
 def _sort(given: list[str]) -> tuple[dict[str, Path], dict[str, str]]:
     """Files, and addresses as they are fetched, by how they were given."""
-    from focused.pages.page import join
+    from focused.pages.urls import join
 
     files = {one: Path(one) for one in given if Path(one).is_file()}
     urls = {one: join(one, "") for one in given if one not in files}

@@ -55,7 +55,7 @@ class Command(ScrapyCommand):
 
 
 async def _serve(web: Web, log: FetchLog, port: int) -> None:
-    from focused.pages.page import url_to_host
+    from focused.pages.urls import url_to_host
     from focused.replay.server import ReplayServer
 
     server = ReplayServer(web, log)

@@ -53,10 +53,13 @@ class Blocks:
         self.count -= len(links)
         return list(dict.fromkeys(links))
 
-    def pieces(self, links: Sequence[int]) -> list[Piece]:
-        """The pieces of evidence for some links, in the order in which they came."""
-        query = "SELECT block, row FROM evidence WHERE link IN ({})"
-        return sorted((block, row) for block, row in self._file.rows_in(query, links))
+    def pieces(self, links: Sequence[int]) -> dict[int, list[Piece]]:
+        """The pieces of evidence for each of some links, in the order in which they came."""
+        found: dict[int, list[Piece]] = {link: [] for link in links}
+        query = "SELECT link, block, row FROM evidence WHERE link IN ({})"
+        for link, block, row in sorted(self._file.rows_in(query, links)):
+            found[link].append((block, row))
+        return found
 
     def read(self, pieces: Sequence[Piece]) -> Evidence | None:
         """Pieces as one batch; None if there are none."""
@@ -75,21 +78,22 @@ class Blocks:
 
     def of(self, links: Sequence[int]) -> Evidence | None:
         """All kept evidence for some links, in the order in which it came."""
-        return self.read(self.pieces(links))
+        return self.read(sorted(piece for pieces in self.pieces(links).values() for piece in pieces))
 
-    def forget(self, link: int, piece: Piece) -> None:
-        """Let go of one piece. Its row in the block is marked by link 0."""
-        block, row = piece
-        self._file.write("DELETE FROM evidence WHERE link = ? AND block = ? AND row = ?", (link, block, row))
-        self._file.patch(
-            *("blocks", "data", block),
-            header=HEADER_SIZE,
-            at=lambda header: Evidence.position_of_link(header, row),
-            data=bytes(4),
-        )
-        self._cache.pop(block, None)
-        self._held.forget(block, row)
-        self.count -= 1
+    def forget(self, pieces: Sequence[tuple[int, Piece]]) -> None:
+        """Let go of pieces, each told with its link. Their rows in the blocks are marked by link 0."""
+        rows = [(link, block, row) for link, (block, row) in pieces]
+        self._file.write_many("DELETE FROM evidence WHERE link = ? AND block = ? AND row = ?", rows)
+        for _, block, row in rows:
+            self._file.patch(
+                *("blocks", "data", block),
+                header=HEADER_SIZE,
+                at=lambda header, row=row: Evidence.position_of_link(header, row),
+                data=bytes(4),
+            )
+            self._cache.pop(block, None)
+            self._held.forget(block, row)
+        self.count -= len(rows)
 
     @property
     def is_held(self) -> bool:

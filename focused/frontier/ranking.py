@@ -78,8 +78,7 @@ class Ranking:
         self._blocks.add(source, evidence)
         full = table.pieces[links] >= self._most_pieces
         table.merge(links, scores, self._prioritizer.combine)
-        for link in dict.fromkeys(links[full & (table.state[links] == State.WAITING)].tolist()):
-            self._evict(link)
+        self._evict(list(dict.fromkeys(links[full & (table.state[links] == State.WAITING)].tolist())))
         table.version[links] = self._version
         self._wait_all(np.unique(links[table.state[links] == State.WAITING]))
 
@@ -144,21 +143,22 @@ class Ranking:
             if left is not None:
                 self._table.merge(np.full(len(left), link), self._prioritizer.rate(left), self._prioritizer.combine)
 
-    def _evict(self, link: int) -> None:
+    def _evict(self, links: list[int]) -> None:
         """Let go of pieces of evidence beyond the most: not the first, and not the best where the best counts."""
-        pieces = self._blocks.pieces([link])
-        surplus = len(pieces) - self._most_pieces
-        if surplus <= 0:
-            return
-        spare = list(range(1, len(pieces)))
-        if self._prioritizer.combine == "max":
-            scores = [float(self._prioritizer.rate(row)[0]) for p in pieces if (row := self._blocks.read([p]))]
-            spare = [i for i in spare if i != int(np.argmax(scores))]
-        for i in self._random.sample(spare, min(len(spare), surplus)):
-            self._blocks.forget(link, pieces[i])
-        if self._prioritizer.combine == "mean":
-            # As if an average piece had gone; the next re-scoring knows better.
-            self._table.total[link] *= self._most_pieces / (self._most_pieces + surplus)
+        gone = []
+        for link, pieces in self._blocks.pieces(links).items():
+            surplus = len(pieces) - self._most_pieces
+            if surplus <= 0:
+                continue
+            spare = list(range(1, len(pieces)))
+            if self._prioritizer.combine == "max":
+                scores = [float(self._prioritizer.rate(row)[0]) for p in pieces if (row := self._blocks.read([p]))]
+                spare = [i for i in spare if i != int(np.argmax(scores))]
+            gone += [(link, pieces[i]) for i in self._random.sample(spare, min(len(spare), surplus))]
+            if self._prioritizer.combine == "mean":
+                # As if an average piece had gone; the next re-scoring knows better.
+                self._table.total[link] *= self._most_pieces / (self._most_pieces + surplus)
+        self._blocks.forget(gone)
 
     def _score_all(
         self, prioritizer: Prioritizer, held: list[Evidence] | None, waits: NDArray[np.bool_], size: int

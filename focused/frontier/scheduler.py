@@ -29,7 +29,7 @@ from focused.frontier.outcomes import POSTPONED, OutcomeNoter, note
 from focused.frontier.requests import META, is_plain, priority_to_base, request_from_bytes, request_to_bytes
 from focused.frontier.resume import open_store
 from focused.frontier.store import SEED_RANK, FrontierStore, JobRefused, Lease, NewLink, Outcome, StoreAway, StoreBroken
-from focused.pages.page import join, url_to_host
+from focused.pages.urls import join, url_to_host
 from focused.parts import has_topic, parts_of
 from focused.workers.departures import Departures
 from focused.workers.ending import Ending

@@ -41,8 +41,8 @@ from focused.frontier.store import (
     StoreBroken,
 )
 from focused.pages.evidence import Evidence
-from focused.pages.page import url_to_key
 from focused.pages.tokens import LEXICON
+from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Lessons, Prioritizer
 
 FORMAT = 2

@@ -31,8 +31,8 @@ from focused.frontier.store import (
 )
 from focused.frontier.table import LinkTable
 from focused.pages.evidence import Evidence
-from focused.pages.page import url_to_key
 from focused.pages.tokens import LEXICON
+from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Lessons, Prioritizer
 
 _RETURN_RANK = SEED_RANK - 1

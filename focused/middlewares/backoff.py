@@ -22,7 +22,7 @@ from twisted.internet.error import ConnectError, ConnectionLost
 
 from focused.defaults import read
 from focused.middlewares.errors import HostClosed, HostDead, Postponed, Refused
-from focused.pages.page import url_to_host
+from focused.pages.urls import url_to_host
 from focused.safety.politeness import HostHealth, Patience, retry_after
 
 _SLOW_DOWN = frozenset({429, 503})

@@ -14,7 +14,8 @@ from scrapy.http import Response
 
 from focused.frontier.requests import META, score_to_priority
 from focused.pages.evidence import Evidence
-from focused.pages.page import Page, join
+from focused.pages.page import Page
+from focused.pages.urls import join
 from focused.prioritizers.base import Lessons
 
 if TYPE_CHECKING:

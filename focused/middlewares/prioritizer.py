@@ -26,7 +26,8 @@ from focused.frontier.store import Known, State, StoreBroken
 from focused.items import PageItem
 from focused.middlewares.learning import StockLearner
 from focused.pages.evidence import Evidence
-from focused.pages.page import Links, Page, join, parse_page, url_to_host
+from focused.pages.page import Links, Page, parse_page
+from focused.pages.urls import join, url_to_host
 from focused.parts import Parts, parts_of
 
 

@@ -16,13 +16,13 @@ from functools import cached_property
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
-import ada_url
 import numpy as np
 from lxml import etree
 from numpy.typing import NDArray
 
 from focused.pages.crumbs import DEEPEST, Crumbs
 from focused.pages.tokens import LEXICON, Ids
+from focused.pages.urls import Joiner, join
 
 if TYPE_CHECKING:
     from focused.critics.base import Verdict
@@ -248,11 +248,11 @@ class _Walk:
         self._ends.append(end)
 
     def resolved_links(self, url: str) -> Links:
-        base = join(url, self.base) or url
+        joiner = Joiner(join(url, self.base) or url)
         kept: list[int] = []
         urls: list[str] = []
         for i, href in enumerate(self._hrefs):
-            target = join(base, href)
+            target = joiner.join(href)
             if target:
                 urls.append(target)
                 kept.append(i)
@@ -262,26 +262,3 @@ class _Walk:
         most = max(len(self.leaves) - 1, 0)
         paths, ends = (np.array(ids, np.uint32)[kept] for ids in (self._paths, self._ends))
         return Links(urls, np.minimum(first, most), np.minimum(last, most), paths, ends)
-
-
-def join(base: str, href: str) -> str:
-    """The absolute address of an href, normalised as browsers do, without fragment; '' if it is not for http."""
-    try:
-        target = ada_url.join_url(base, href)
-    except ValueError:
-        return ""
-    if not target.startswith("http"):
-        return ""
-    return target.partition("#")[0]
-
-
-def url_to_key(url: str) -> int:
-    """A 63-bit number for an address: its identity in the frontier."""
-    return int.from_bytes(blake2b(url.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1
-
-
-def url_to_host(url: str) -> str:
-    """The host of a normalised address, without port and user."""
-    authority = url.split("/", 3)[2] if "//" in url else ""
-    host = authority.rpartition("@")[2]
-    return host.rpartition(":")[0] if ":" in host and not host.endswith("]") else host

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from focused.pages.page import Page, url_to_host
+from focused.pages.page import Page
 from focused.pages.tokens import Ids
+from focused.pages.urls import url_to_host
 from focused.paths.path import FAIL, GOAL
 from focused.paths.stops import Stop, Stops
 from focused.prioritizers.base import State

@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from focused.critics.base import Critic
 from focused.pages.evidence import Evidence
-from focused.pages.page import Page, url_to_host
+from focused.pages.page import Page
 from focused.pages.tokens import Ids, word_to_id, words
+from focused.pages.urls import url_to_host
 from focused.paths.stops import FURTHEST
 from focused.prioritizers.ground import NO_PAGE, Ground, Step, is_held_out
 from focused.prioritizers.maxent import NO_STATE, Samples

@@ -16,8 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.pages.evidence import Evidence, mix
-from focused.pages.page import Links, Page, url_to_host
+from focused.pages.page import Links, Page
 from focused.pages.tokens import Ids, word_to_id
+from focused.pages.urls import url_to_host
 
 PLACES = (
     "the elements around it",

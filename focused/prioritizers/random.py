@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.pages.evidence import Evidence
-from focused.pages.page import url_to_key
+from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Prioritizer
 
 if TYPE_CHECKING:

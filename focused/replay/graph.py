@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scrapy.http import HtmlResponse
 
-from focused.pages.page import Page, join, parse_page, url_to_host
+from focused.pages.page import Page, parse_page
+from focused.pages.urls import join, url_to_host
 from focused.replay.response import to_response
 from focused.replay.web import REDIRECTS, Web, normal_form
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Self
 from urllib.parse import unquote_to_bytes
 
-from focused.pages.page import join
+from focused.pages.urls import join
 from focused.warc.reader import Archive, Entry, Recorded
 
 logger = logging.getLogger(__name__)

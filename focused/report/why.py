@@ -11,7 +11,7 @@ from typing import Any
 from focused.frontier.lessons import EvidenceReader, leading_to
 from focused.frontier.store import SEED_RANK, JobRefused, Outcome, State
 from focused.pages.evidence import CHANNELS, MAX_OFFSET, Evidence
-from focused.pages.page import join, url_to_key
+from focused.pages.urls import join, url_to_key
 from focused.report.learned import Model, read_model
 from focused.report.reasons import reasons
 from focused.report.standing import next_links, standing_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from focused.pages.page import join, url_to_host
+from focused.pages.urls import join, url_to_host
 
 _HOST = re.compile(r"[^\s,;/@?#\\]+")
 

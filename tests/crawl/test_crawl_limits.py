@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from focused.pages.page import url_to_host
+from focused.pages.urls import url_to_host
 from focused.report.status import read_status
 from focused.testing.reply import Reply, linking, redirect
 

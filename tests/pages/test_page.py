@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from focused.pages.page import PageLimits, join, page_from_html, url_to_host, url_to_key
+from focused.pages.page import PageLimits, page_from_html
+from focused.pages.urls import join, url_to_host, url_to_key
 
 FIGURE_3 = "<ul><li>T</li><li>T <a href=v>T <font>T</font></a></li><li><em>T</em></li><li><tt>T</tt> T</li></ul>"
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.settings import Settings
 
-from focused.pages.page import url_to_host
+from focused.pages.urls import url_to_host
 from focused.safety.scope import Rules, Scope
 from focused.safety.sessions import clean
 

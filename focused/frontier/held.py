@@ -1,0 +1,137 @@
+"""Evidence in memory: of links that are not done, while it is little enough."""
+
+from __future__ import annotations
+
+import ctypes
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.pages.evidence import Evidence
+
+_MOST_BYTES = 48 * 2**20
+_MOST_ROWS = 8_192
+_FEW = 4
+_ROW_BITS = 32
+
+Piece = tuple[int, int]
+"""A piece of evidence: its block and its row there. Blocks are numbered in the order in which they came."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Rows of one block or of several, in order. A row that was let go of has link 0."""
+
+    keys: NDArray[np.int64]
+    evidence: Evidence
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    @property
+    def nbytes(self) -> int:
+        return self.keys.nbytes + self.evidence.nbytes
+
+    def take(self, rows: NDArray[np.int64]) -> _Batch:
+        return _Batch(self.keys[rows], self.evidence.take(rows))
+
+    @classmethod
+    def concat(cls, parts: Sequence[_Batch]) -> _Batch:
+        if len(parts) == 1:
+            return parts[0]
+        return cls(np.concatenate([part.keys for part in parts]), Evidence.concat([part.evidence for part in parts]))
+
+
+class Held:
+    """The evidence of a crawl, block by block, until it is too much for memory; from then on none.
+
+    What belongs to links that are done is let go of whenever everything is scored again, and small neighbours are
+    joined then: scoring costs what waits, not what there was.
+    """
+
+    def __init__(self) -> None:
+        self.is_whole = True
+        self._batches: list[_Batch] = []
+        self._begins: list[int] = []
+        self._bytes = 0
+
+    def add(self, number: int, evidence: Evidence) -> None:
+        """Take in a block; later ones have greater numbers."""
+        if not self.is_whole or not len(evidence):
+            return
+        # Links are its own, as they are overwritten.
+        own = replace(evidence, link=evidence.link.copy())
+        batch = _Batch(_key(number, 0) + np.arange(len(own)), own)
+        self._batches.append(batch)
+        self._begins.append(_key(number, 0))
+        self._bytes += batch.nbytes
+        if self._bytes > _MOST_BYTES:
+            self.is_whole = False
+            self._batches, self._begins = [], []
+            del own, batch
+            _give_memory_back()
+
+    def forget(self, number: int, row: int | None = None) -> None:
+        """Let go of a block, or of one row of it."""
+        low, high = (
+            (_key(number, 0), _key(number + 1, 0)) if row is None else (_key(number, row), _key(number, row + 1))
+        )
+        batch = self._batch_with(low)
+        if batch is not None:
+            begin, end = np.searchsorted(batch.keys, (low, high))
+            batch.evidence.link[begin:end] = 0
+
+    def read(self, pieces: Sequence[Piece]) -> Evidence | None:
+        """Pieces in their order, as one batch; None if they are not all here."""
+        by_batch: list[tuple[_Batch, list[int]]] = []
+        for block, row in pieces:
+            key = _key(block, row)
+            batch = self._batch_with(key)
+            if batch is None:
+                return None
+            if not by_batch or by_batch[-1][0] is not batch:
+                by_batch.append((batch, []))
+            by_batch[-1][1].append(key)
+        parts = []
+        for batch, keys in by_batch:
+            rows = np.searchsorted(batch.keys, keys)
+            if rows[-1] == len(batch) or (batch.keys[rows] != keys).any():
+                return None
+            parts.append(batch.evidence.take(rows))
+        return Evidence.concat(parts) if parts else None
+
+    def batches(self, done: NDArray[np.bool_]) -> list[Evidence]:
+        """Everything but what belongs to links that are done, and a little of that, in the order in which it came."""
+        groups: list[list[_Batch]] = []
+        sizes: list[int] = []
+        for batch in self._batches:
+            rows = np.flatnonzero((batch.evidence.link > 0) & ~done[batch.evidence.link])
+            if not len(rows):
+                continue
+            groups.append([batch if _FEW * len(rows) > (_FEW - 1) * len(batch) else batch.take(rows)])
+            sizes.append(len(groups[-1][0]))
+            while len(sizes) > 1 and sizes[-2] <= _FEW * sizes[-1] and sizes[-2] + sizes[-1] <= _MOST_ROWS:
+                groups[-2:], sizes[-2:] = [groups[-2] + groups[-1]], [sizes[-2] + sizes[-1]]
+        self._batches = [_Batch.concat(group) for group in groups]
+        self._begins = [_key(int(batch.keys[0]) >> _ROW_BITS, 0) for batch in self._batches]
+        self._bytes = sum(batch.nbytes for batch in self._batches)
+        return [batch.evidence for batch in self._batches]
+
+    def _batch_with(self, key: int) -> _Batch | None:
+        """Where a row would stand: a block is never in two of them."""
+        at = bisect_right(self._begins, key)
+        return self._batches[at - 1] if at else None
+
+
+def _key(block: int, row: int) -> int:
+    return block << _ROW_BITS | row
+
+
+def _give_memory_back() -> None:
+    """Have the C library return freed memory to the system; where it cannot, it is used again later."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
