@@ -79,7 +79,7 @@ _READ_WITHIN = 3
 # With 1, all that is new would be as good as certain, whatever else is known of it.
 _MOST_NOVELTY = 0.9
 _HIT = 0.5
-_FORMAT = 4
+_FORMAT = 5
 
 
 class Focused(Prioritizer):

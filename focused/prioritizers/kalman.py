@@ -19,6 +19,11 @@ first lessons, of pages that nothing was learned of yet: what a page's list or a
 no foretelling, and trust that counts this grows without end. At other lessons trust moves by nothing, and stays as
 doubtful as it was (Schmidt's *consider filter*).
 
+What stands beside every link (``www``, ``html``, ``of``, the elements of a template) tells nothing of any of them, but
+would take its share of what most links have in common: that they are bad. Then a link with a short address, in which
+such words weigh more, would be worse than one with a long address. So a feature counts the less in *x* the more
+lessons had it: 1 - lessons with it / (all lessons + `_DOUBTED`).
+
 A row of evidence holds words around the link, words of its address, and its `PLACES`, in this order; its last dense
 number says how many words its address has. A link's *n* words stand in *x* with 1 / √n each, so that a long window does
 not shout down a short one. Spreads are put into *x*, too, so that all hashed weights begin alike: N(0, 1).
@@ -46,6 +51,12 @@ _KIND_OF_PLACE = np.array([2, 2, 2, 3, 4, 2])
 _KIND_BITS = 3
 TRUST = 1.0
 """How far the trust in a kind of feature may move from 1: the standard deviation of its prior."""
+
+_DOUBTED = 10.0
+"""So many pages are to have brought lessons before it is half believed that what all of them had is common."""
+
+_HASHED = {"weights": 0.0, "doubt": 1.0, "common": 0.0}
+"""Tables of the hashed features, and what stands in them at first."""
 
 _SUREST = 0.002
 """The least h: also a lesson that says what was known makes the model surer."""
@@ -102,7 +113,8 @@ class KalmanLearner:
     """Weights of 2^``bits`` hashed features and of the dense numbers that ``prior`` names, as (mean, spread).
 
     The last of ``prior`` is the bias. Learned: ``weights`` and ``doubt`` (their variances) of the hashed features,
-    ``means`` and ``covariance`` of the dense ones and of the trust in each of `KINDS`; ``seen`` counts the lessons.
+    ``means`` and ``covariance`` of the dense ones and of the trust in each of `KINDS`; ``common``, the lessons that had
+    each hashed feature, by their weights, of ``all_lessons``; ``seen`` counts the lessons.
     """
 
     def __init__(
@@ -111,9 +123,17 @@ class KalmanLearner:
         self.names, self.spreads, self.bits, self.seed = tuple(prior), spreads, bits, seed
         self.weights = np.zeros(2**bits, np.float32)
         self.doubt = np.ones(2**bits, np.float32)
+        self.common = np.zeros(2**bits, np.float32)
+        self.all_lessons = 0.0
         self.means = np.array([mean for mean, _ in prior.values()] + [1.0] * len(KINDS))
         self.covariance = np.diag([spread**2 for _, spread in prior.values()] + [TRUST**2] * len(KINDS))
         self.seen = 0
+        self._weigh()
+
+    def _weigh(self) -> None:
+        """Prepare what does not change between lessons: how much features count, and what they say by that."""
+        self._rarity = np.maximum(1 - self.common / np.float32(self.all_lessons + _DOUBTED), 0)
+        self._told_by = self.weights * self._rarity
 
     @property
     def trust(self) -> NDArray[np.float64]:
@@ -128,8 +148,8 @@ class KalmanLearner:
     def _told(self, evidence: Evidence) -> NDArray[np.float32]:
         """What the features of each of `KINDS` say together, a row for each row of evidence."""
         segments = self.spreads.segments(evidence)
-        texts = run_sums(self.weights, evidence.ids, segments).reshape(-1, 3)[:, :2] * self.spreads.scales(segments)
-        placed = self.weights[fold(evidence.ids[places_in(evidence)], self.bits)] @ self.spreads.of_places()
+        texts = run_sums(self._told_by, evidence.ids, segments).reshape(-1, 3)[:, :2] * self.spreads.scales(segments)
+        placed = self._told_by[fold(evidence.ids[places_in(evidence)], self.bits)] @ self.spreads.of_places()
         return np.hstack([texts, placed])
 
     def _numbers(self, evidence: Evidence) -> NDArray[np.float32]:
@@ -139,7 +159,7 @@ class KalmanLearner:
         """A learner that knows these lessons, too."""
         new = copy(self)
         new.weights, new.doubt = self.weights.copy(), self.doubt.copy()
-        new.means, new.covariance = self.means.copy(), self.covariance.copy()
+        new.means, new.covariance, new.common = self.means.copy(), self.covariance.copy(), self.common.copy()
         rows, numbers = self._rows(lessons.evidence), self._numbers(lessons.evidence).astype(np.float64)
         columns, kinds = rows.indices >> _KIND_BITS, rows.indices & (2**_KIND_BITS - 1)
         starts, weights, labels = rows.indptr.tolist(), lessons.weight.tolist(), lessons.relevance.tolist()
@@ -150,6 +170,9 @@ class KalmanLearner:
             step = new._step if lessons.first[i] else new._step_in_trust
             step(columns[at], kinds[at], rows.data[at], numbers[i], label=labels[i], weight=weights[i])
         new.seen = self.seen + len(lessons)
+        np.add.at(new.common, columns, np.repeat(lessons.weight, np.diff(rows.indptr)))
+        new.all_lessons = self.all_lessons + float(lessons.weight.sum())
+        new._weigh()
         return new
 
     def _rows(self, evidence: Evidence) -> csr_array:
@@ -161,6 +184,7 @@ class KalmanLearner:
             shape=(len(evidence), 2 ** (self.bits + _KIND_BITS)),
         )
         rows.sum_duplicates()
+        rows.data *= self._rarity[rows.indices >> _KIND_BITS]
         return rows
 
     def _step(
@@ -202,26 +226,34 @@ class KalmanLearner:
     def explain(self, evidence: Evidence) -> list[Contribution]:
         """What each feature of one row adds to its log-odds, in no order."""
         trusted = self.spreads.values(evidence) * self.trust[self.spreads.kinds(evidence)]
-        added = (self.weights[fold(evidence.ids, self.bits)] * trusted).tolist()
+        added = (self._told_by[fold(evidence.ids, self.bits)] * trusted).tolist()
         named: list[int | str] = [*evidence.ids[: -len(PLACES)].tolist(), *PLACES, *self.names]
         dense = (self._numbers(evidence)[0] * self.means[: len(self.names)]).tolist()
         return [Contribution(feature, part) for feature, part in zip(named, added + dense, strict=True)]
 
     def weights_of(self, ids: NDArray[np.uint32]) -> NDArray[np.float32]:
         """What was learned of each feature, before its kind and its number in a row are taken into account."""
-        weights: NDArray[np.float32] = self.weights[fold(ids, self.bits)]
-        return weights
+        told: NDArray[np.float32] = self._told_by[fold(ids, self.bits)]
+        return told
 
     def state(self) -> State:
         """All that was learned."""
-        touched = np.flatnonzero((self.doubt != 1) | (self.weights != 0))
-        hashed = {"weights": self.weights[touched], "doubt": self.doubt[touched]}
-        dense = {"means": self.means, "covariance": self.covariance, "seen": np.array(self.seen)}
-        return {"touched": touched.astype(np.uint32), **hashed, **dense}
+        touched = np.flatnonzero(self.common)
+        hashed = {name: getattr(self, name)[touched] for name in _HASHED}
+        counts = {"seen": np.array(self.seen), "all_lessons": np.array(self.all_lessons)}
+        return {
+            "touched": touched.astype(np.uint32),
+            **hashed,
+            "means": self.means,
+            "covariance": self.covariance,
+        } | counts
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Take back what `state` gave."""
-        self.weights, self.doubt = np.zeros_like(self.weights), np.ones_like(self.doubt)
-        self.weights[state["touched"]], self.doubt[state["touched"]] = state["weights"], state["doubt"]
+        for name, at_first in _HASHED.items():
+            table = np.full(2**self.bits, at_first, np.float32)
+            table[state["touched"]] = state[name]
+            setattr(self, name, table)
         self.means, self.covariance = state["means"].copy(), state["covariance"].copy()
-        self.seen = int(state["seen"])
+        self.seen, self.all_lessons = int(state["seen"]), float(state["all_lessons"])
+        self._weigh()

@@ -66,7 +66,10 @@ def by_hand(row: Row) -> np.ndarray:
 
 
 class Matrices:
-    """The whole filter: every weight's mean, and the covariance of them all, but for what it takes as zero."""
+    """The whole filter: every weight's mean, and the covariance of them all, but for what it takes as zero.
+
+    How rare features are is looked at before each batch (`begin_batch`).
+    """
 
     def __init__(self) -> None:
         means, spreads = zip(*PRIOR.values(), *[(1.0, TRUST)] * len(KINDS), strict=True)
@@ -74,13 +77,21 @@ class Matrices:
         self.V = np.diag([*np.ones(2**BITS), *np.square(spreads)])
         hashed = np.arange(len(self.w)) < 2**BITS
         self.kept = np.eye(len(self.w), dtype=bool) | ~(hashed[:, None] | hashed[None, :])
+        self.common, self.lessons = np.zeros(2**BITS), 0.0
+        self.begin_batch()
+
+    def begin_batch(self) -> None:
+        self.rarity = np.maximum(1 - self.common / (self.lessons + 10), 0)
 
     def odds(self, row: Row) -> float:
-        told = by_hand(row) @ self.w[: 2**BITS]
+        told = self.counts(row) @ self.w[: 2**BITS]
         return float(self.w[2**BITS :] @ [*row.numbers, 1.0, *told])
 
+    def counts(self, row: Row) -> np.ndarray:
+        return by_hand(row) * self.rarity
+
     def learn(self, row: Row, label: float, weight: float = 1.0, first: bool = True) -> None:
-        counts, trust = by_hand(row), self.w[-len(KINDS) :]
+        counts, trust = self.counts(row), self.w[-len(KINDS) :]
         slope = np.array([*(trust @ counts), *row.numbers, 1.0, *(counts @ self.w[: 2**BITS])])
         p = 1 / (1 + np.exp(-self.odds(row)))
         h = weight * max(p * (1 - p), 0.002)
@@ -91,6 +102,8 @@ class Matrices:
             moved[-len(KINDS) :] = trust
             surer[-len(KINDS) :, -len(KINDS) :] = self.V[-len(KINDS) :, -len(KINDS) :]
         self.w, self.V = moved, np.where(self.kept, surer, 0.0)
+        self.common += weight * (by_hand(row) > 0).sum(axis=0)
+        self.lessons += weight
 
 
 def assert_same(learned: KalmanLearner, matrices: Matrices) -> None:
@@ -127,6 +140,7 @@ def test_many_lessons_are_what_the_equations_say():
         row, label, weight = ROWS[random.integers(len(ROWS))], random.random(), random.uniform(0.1, 1)
         first = random.random() < 0.5
         learned = learned.learn(lessons(row, labels=[label], weights=[weight], first=[first]))
+        matrices.begin_batch()
         matrices.learn(row, label, weight, first)
     assert_same(learned, matrices)
     assert learned.seen == 60
@@ -145,7 +159,9 @@ def test_scores_are_what_the_equations_say(row):
     learned, matrices = learner(), Matrices()
     for i, other in enumerate(ROWS):
         learned = learned.learn(lessons(other, labels=[i / 5]))
+        matrices.begin_batch()
         matrices.learn(other, i / 5)
+    matrices.begin_batch()
     assert learned.score(evidence(row))[0] == pytest.approx(1 / (1 + np.exp(-matrices.odds(row))), rel=1e-4)
 
 
@@ -154,10 +170,10 @@ def test_a_batch_is_its_lessons_one_after_the_other_in_some_order():
     batch = learner().learn(lessons(*ROWS[:3], labels=labels))
 
     def one_by_one(order):
-        learned = learner()
+        matrices = Matrices()
         for i in order:
-            learned = learned.learn(lessons(ROWS[i], labels=[labels[i]]))
-        return learned.weights
+            matrices.learn(ROWS[i], labels[i])
+        return matrices.w[: 2**BITS]
 
     matches = [np.allclose(batch.weights, one_by_one(order), atol=1e-6) for order in permutations(range(3))]
     assert sum(matches) == 1
@@ -262,12 +278,24 @@ def test_a_lesson_that_weighs_nothing_teaches_nothing():
 
 
 def test_lessons_that_weigh_one_together_teach_about_as_much_as_one():
-    rows = [Row((1, 2), numbers=(0.1, 0.0))] * 8
-    whole = learner().learn(lessons(rows[0], labels=[0.9])).score(evidence(rows[0]))[0]
-    parts = learner().learn(lessons(*rows, labels=[0.9] * 8, weights=[1 / 8] * 8)).score(evidence(rows[0]))[0]
-    once_each = learner().learn(lessons(*rows, labels=[0.9] * 8)).score(evidence(rows[0]))[0]
-    assert abs(parts - whole) < 0.1
-    assert once_each > parts + 0.02
+    def told(parts, weight):
+        learned = learner().learn(lessons(*[Row((1, 2))] * parts, labels=[0.9] * parts, weights=[weight] * parts))
+        return learned.weights[1]
+
+    assert told(8, 1 / 8) == pytest.approx(told(1, 1), rel=0.2)
+    assert told(8, 1) > 1.2 * told(8, 1 / 8)
+
+
+def test_what_every_link_has_comes_to_count_for_nothing():
+    """Short addresses are not better or worse than long ones by what stands in all of them."""
+    learned, random = learner(), np.random.default_rng(5)
+    for _ in range(200):
+        own = random.integers(20, 150, random.integers(1, 6)).tolist()
+        learned = learned.learn(lessons(Row(address=(10, 11, *own)), labels=[0.02]))
+    ten = np.array([10], np.uint32) << np.uint32(32 - BITS)
+    assert abs(learned.weights_of(ten)[0]) < 0.05 < abs(learner().learn(lessons(Row(address=(10,)))).weights_of(ten)[0])
+    short, long = learned.score(evidence(Row(address=(10, 11, 190)), Row(address=(10, 11, *range(190, 198)))))
+    assert short == pytest.approx(long, rel=0.1)
 
 
 def test_nothing_to_score_and_nothing_to_learn():
