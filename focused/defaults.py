@@ -49,8 +49,8 @@ DEFAULTS: dict[str, Any] = {
     # but at most this many for one of those pages. 0 = as in the paper; -1 = as the prioritizer wants: 5 for focused, 0
     # for the others.
     "FOCUSED_LATE_LESSONS": -1,
-    # Pieces of evidence that may be scored again per fetched page, on average; while all of it is held in memory (some
-    # 5,000 pages' worth) everything is always redone.
+    # Pieces of evidence that may be scored again per fetched page, on average; while that of all links not fetched yet
+    # is held in memory (48 MB, that of some 5,000 pages) everything is always redone.
     "FOCUSED_RESCORE_PER_PAGE": 3_000,
     # A link below this share of the best score that waits for its host is left for now. 0 = any host that is free gets
     # its best link fetched, however poor: the most pages an hour. Towards 1: fewer pages an hour, a better harvest.

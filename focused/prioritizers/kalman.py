@@ -34,7 +34,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from copy import copy
 from dataclasses import dataclass
-from math import exp
+from math import exp, inf
 from typing import Any, Self
 
 import numpy as np
@@ -112,15 +112,22 @@ def places_in(evidence: Evidence) -> NDArray[np.int64]:
 class KalmanLearner:
     """Weights of 2^``bits`` hashed features and of the dense numbers that ``prior`` names, as (mean, spread).
 
-    The last of ``prior`` is the bias. Learned: ``weights`` and ``doubt`` (their variances) of the hashed features,
+    The last of ``prior`` is the bias. Without ``rarity``, common features count like all others. Learned: ``weights`` and ``doubt`` (their variances) of the hashed features,
     ``means`` and ``covariance`` of the dense ones and of the trust in each of `KINDS`; ``common``, the lessons that had
     each hashed feature, by their weights, of ``all_lessons``; ``seen`` counts the lessons.
     """
 
     def __init__(
-        self, prior: Mapping[str, tuple[float, float]], spreads: Spreads, *, bits: int = 18, seed: int = 0
+        self,
+        prior: Mapping[str, tuple[float, float]],
+        spreads: Spreads,
+        *,
+        rarity: bool = True,
+        bits: int = 18,
+        seed: int = 0,
     ) -> None:
         self.names, self.spreads, self.bits, self.seed = tuple(prior), spreads, bits, seed
+        self.doubted = _DOUBTED if rarity else inf
         self.weights = np.zeros(2**bits, np.float32)
         self.doubt = np.ones(2**bits, np.float32)
         self.common = np.zeros(2**bits, np.float32)
@@ -132,7 +139,7 @@ class KalmanLearner:
 
     def _weigh(self) -> None:
         """Prepare what does not change between lessons: how much features count, and what they say by that."""
-        self._rarity = np.maximum(1 - self.common / np.float32(self.all_lessons + _DOUBTED), 0)
+        self._rarity = np.maximum(1 - self.common / np.float32(self.all_lessons + self.doubted), 0)
         self._told_by = self.weights * self._rarity
 
     @property
