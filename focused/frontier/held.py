@@ -71,7 +71,6 @@ class Held:
         if self._bytes > _MOST_BYTES:
             self.is_whole = False
             self._batches, self._begins = [], []
-            del own, batch
             _give_memory_back()
 
     def forget(self, number: int, row: int | None = None) -> None:
