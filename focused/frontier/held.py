@@ -14,6 +14,7 @@ from focused.pages.evidence import Evidence
 
 _MOST_BYTES = 48 * 2**20
 _MOST_ROWS = 8_192
+_MOST_LOOSE = 64
 _FEW = 4
 _ROW_BITS = 32
 
@@ -48,8 +49,8 @@ class _Batch:
 class Held:
     """The evidence of a crawl, block by block, until it is too much for memory; from then on none.
 
-    What belongs to links that are done is let go of whenever everything is scored again, and small neighbours are
-    joined then: scoring costs what waits, not what there was.
+    What belongs to links that are done is let go of whenever everything is scored again: scoring costs what waits, not
+    what there was.
     """
 
     def __init__(self) -> None:
@@ -57,6 +58,7 @@ class Held:
         self._batches: list[_Batch] = []
         self._begins: list[int] = []
         self._bytes = 0
+        self._loose = 0
 
     def add(self, number: int, evidence: Evidence) -> None:
         """Take in a block; later ones have greater numbers."""
@@ -64,20 +66,21 @@ class Held:
             return
         # Links are its own, as they are overwritten.
         own = replace(evidence, link=evidence.link.copy())
-        batch = _Batch(_key(number, 0) + np.arange(len(own)), own)
-        self._batches.append(batch)
+        self._batches.append(_Batch(_key(number, 0) + np.arange(len(own)), own))
         self._begins.append(_key(number, 0))
-        self._bytes += batch.nbytes
+        self._bytes += self._batches[-1].nbytes
+        self._loose += 1
         if self._bytes > _MOST_BYTES:
             self.is_whole = False
             self._batches, self._begins = [], []
             _give_memory_back()
+        elif self._loose >= _MOST_LOOSE:
+            self._join(self._batches)
 
     def forget(self, number: int, row: int | None = None) -> None:
         """Let go of a block, or of one row of it."""
-        low, high = (
-            (_key(number, 0), _key(number + 1, 0)) if row is None else (_key(number, row), _key(number, row + 1))
-        )
+        low = _key(number, row or 0)
+        high = _key(number + 1, 0) if row is None else low + 1
         batch = self._batch_with(low)
         if batch is not None:
             begin, end = np.searchsorted(batch.keys, (low, high))
@@ -104,20 +107,27 @@ class Held:
 
     def batches(self, done: NDArray[np.bool_]) -> list[Evidence]:
         """Everything but what belongs to links that are done, and a little of that, in the order in which it came."""
-        groups: list[list[_Batch]] = []
-        sizes: list[int] = []
+        kept = []
         for batch in self._batches:
             rows = np.flatnonzero((batch.evidence.link > 0) & ~done[batch.evidence.link])
-            if not len(rows):
-                continue
-            groups.append([batch if _FEW * len(rows) > (_FEW - 1) * len(batch) else batch.take(rows)])
-            sizes.append(len(groups[-1][0]))
+            if len(rows):
+                kept.append(batch if _FEW * len(rows) > (_FEW - 1) * len(batch) else batch.take(rows))
+        self._join(kept)
+        return [batch.evidence for batch in self._batches]
+
+    def _join(self, batches: Sequence[_Batch]) -> None:
+        """Hold these batches; each joined with its neighbours while those are not much larger."""
+        groups: list[list[_Batch]] = []
+        sizes: list[int] = []
+        for batch in batches:
+            groups.append([batch])
+            sizes.append(len(batch))
             while len(sizes) > 1 and sizes[-2] <= _FEW * sizes[-1] and sizes[-2] + sizes[-1] <= _MOST_ROWS:
                 groups[-2:], sizes[-2:] = [groups[-2] + groups[-1]], [sizes[-2] + sizes[-1]]
         self._batches = [_Batch.concat(group) for group in groups]
         self._begins = [_key(int(batch.keys[0]) >> _ROW_BITS, 0) for batch in self._batches]
         self._bytes = sum(batch.nbytes for batch in self._batches)
-        return [batch.evidence for batch in self._batches]
+        self._loose = 0
 
     def _batch_with(self, key: int) -> _Batch | None:
         """Where a row would stand: a block is never in two of them."""

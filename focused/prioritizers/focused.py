@@ -20,8 +20,8 @@ with ``bench/simulate.py`` on the webs named there, where .02 apart is noise:
 * *What stands beside every link counts for little* (see `kalman`). Without it such words make a second usual score,
   which differs with the length of a link's address: on wpcd (``/wp/r/radio_telescope.htm``) the last pages of a topic
   were found late. Counted a third as fast or three times as fast, squared, or for the address alone: no better, nor was
-  it with a usual score that is freer to move, or wider spreads for words or addresses. Elements may now say a little more
-  (1.1 for 0.8): most of what they said was common.
+  it with a usual score that is freer to move, or wider spreads for words or addresses. Elements may say a little more
+  with it (1.1 for 0.8), as most of what they said was common.
 * *Surer with every lesson.* AdaGrad with replays, as the apprentice learns, was equal in the mean, but needed a rate
   for each kind of feature. Spreads half and twice as wide: no better; wider ones for page and list hurt where courses
   hang on hubs, since one bad link of a hub then speaks against all the others.
@@ -94,8 +94,9 @@ class Focused(Prioritizer):
     word stood. The parts of the evidence can be left out, each by itself: ``words`` around the link, ``address``,
     ``elements`` (the names of those it stands in), ``siblings`` (the fate of other links of its page and list),
     ``reads`` (the critic's opinion of anchor and window), ``source`` (R(*u*)). ``graded=False`` learns from
-    R(*v*) > 0.5 alone; with ``rarity=False`` what stands beside every link counts like all else. ``novelty``: how much more a link is worth that leads where nobody was yet. ``spread``
-    multiplies how far lessons may lead away from the prior. ``bits``: the size of the table of features.
+    R(*v*) > 0.5 alone; with ``rarity=False`` what stands beside every link counts like all else. ``novelty``: how much
+    more a link is worth that leads where nobody was yet. ``spread`` multiplies how far lessons may lead away from the
+    prior. ``bits``: the size of the table of features.
     """
 
     name = "focused"

@@ -112,9 +112,11 @@ def places_in(evidence: Evidence) -> NDArray[np.int64]:
 class KalmanLearner:
     """Weights of 2^``bits`` hashed features and of the dense numbers that ``prior`` names, as (mean, spread).
 
-    The last of ``prior`` is the bias. Without ``rarity``, common features count like all others. Learned: ``weights`` and ``doubt`` (their variances) of the hashed features,
-    ``means`` and ``covariance`` of the dense ones and of the trust in each of `KINDS`; ``common``, the lessons that had
-    each hashed feature, by their weights, of ``all_lessons``; ``seen`` counts the lessons.
+    The last of ``prior`` is the bias. Without ``rarity``, common features count like all others.
+
+    Learned: ``weights`` and ``doubt`` (their variances) of the hashed features, ``means`` and ``covariance`` of the
+    dense ones and of the trust in each of `KINDS`; ``common``, the lessons that had each hashed feature, by their
+    weights, of ``all_lessons``; ``seen`` counts the lessons.
     """
 
     def __init__(
