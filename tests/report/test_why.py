@@ -48,7 +48,6 @@ def test_what_spoke_for_and_against(records: sqlite3.Connection) -> None:
     sums = [float(n) for n in re.findall(r"^   [a-z ]+ \(([+-]\d+\.\d+)\): ", story, re.MULTILINE)]
     # All that spoke for and against makes up the score, which is their sum's place between 0 and 1.
     assert 1 / (1 + math.exp(-sum([*first, *sums]))) == pytest.approx(score, abs=0.02)
-    assert re.search(r"words (for|against) it .* \w+ \([+-]?\d\) [+-]\d", story)
     assert "model saved last (after page 16)" in story
 
 
@@ -57,6 +56,8 @@ def test_every_link_of_the_default_is_told_in_words(records: sqlite3.Connection)
     assert len(stories) > 10
     for story in stories:
         assert "without a name" not in story
+    # Of pages that the critic foretells well there is little to be learned from words: not every story has some.
+    assert any(re.search(r"^   words (for|against) it \(.* \w+ \([+−]?\d\) [+−]\d", story, re.M) for story in stories)
     story = why(records, f"{A}/bird3")
     assert re.search(r"^   the critic says \(.*of the link's text [+−]\d", story, re.MULTILINE)
     assert re.search(r"^   its address \(.*bird3 [+−]\d", story, re.MULTILINE)
