@@ -34,7 +34,14 @@ def _check_names(kind: type, options: Mapping[str, Any], given: Mapping[str, Any
     for name, value in options.items():
         if name not in known and not open_ended:
             hint = did_you_mean(name, known)
-            raise ValueError(f"{name}={value!r} is no option of {_called(kind)}{hint} (there are {', '.join(known)})")
+            raise ValueError(
+                f"{name}={written(value)} is no option of {_called(kind)}{hint} (there are {', '.join(known)})"
+            )
+
+
+def written(value: object) -> str:
+    """A value as it is written in a topic file."""
+    return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
 def _called(kind: type) -> str:

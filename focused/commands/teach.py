@@ -233,7 +233,7 @@ def _figure(value: float) -> str:
 
 def _counts(counts: dict[str, int], most: int = 8) -> str:
     shown = sorted(counts.items(), key=lambda item: -item[1])
-    more = f", and {len(shown) - most} more classes" if len(shown) > most else ""
+    more = f", and {len(shown) - most} more" if len(shown) > most else ""
     return f"{sum(counts.values())}: " + ", ".join(f"{name} {count}" for name, count in shown[:most]) + more
 
 

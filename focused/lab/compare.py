@@ -28,6 +28,7 @@ from focused.lab.topics import LabTopic, read_labels
 from focused.replay.graph import read_graph
 from focused.replay.log import FetchLog
 from focused.replay.web import Web
+from focused.report.status_text import counted
 from focused.teaching.apprentice import NothingLearned, trained_apprentice
 
 BASELINE = "best-first"
@@ -211,7 +212,7 @@ class Comparison:
                 yield self._run(case, name, start, trace, case.ground.relevance)
 
     def _judge(self, cases: Sequence[Case]) -> None:
-        self.notify(f"judging all pages for {len(cases)} topics")
+        self.notify(f"judging all pages for {counted(len(cases), 'topic')}")
         critics = [case.critic for case in cases if case.critic]
         for case, relevance in zip(cases, judge_all(self.web, critics, self.bags.keep), strict=True):
             case.ground.relevance = relevance

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from focused.critics.base import Critic
-from focused.options import make
+from focused.options import make, written
 from focused.prioritizers.base import Prioritizer
 
 
@@ -26,5 +26,5 @@ def check_made_alike(saved: Mapping[str, Any], now: Mapping[str, Any]) -> None:
         raise ValueError("it was made by another version of this project")
     others = [name for name, value in now.items() if saved.get(name) != value]
     if others:
-        were, are = (", ".join(f"{name}={of.get(name)!r}" for name in others) for of in (saved, now))
+        were, are = (", ".join(f"{name}={written(of.get(name))}" for name in others) for of in (saved, now))
         raise ValueError(f"it was made with {were}, not {are}: set {' and '.join(others)} in [prioritizer] to that")

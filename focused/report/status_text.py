@@ -72,7 +72,7 @@ def span(seconds: float) -> str:
     for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"
-    return f"{max(int(seconds), 0)} seconds"
+    return counted(max(int(seconds), 0), "second")
 
 
 def _state(status: JobStatus) -> str:

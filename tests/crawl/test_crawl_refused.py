@@ -102,7 +102,7 @@ def test_a_job_that_has_learned_with_other_options(tmp_path: Path):
     result = refused(tmp_path, arguments)
     assert result.exit_code == 2
     assert "what the job in " in result.last_line
-    assert "made with d_max=7, words=False, not d_max=5, words=True: set d_max and words" in result.last_line
+    assert "made with d_max=7, words=false, not d_max=5, words=true: set d_max and words" in result.last_line
     assert "or give another JOBDIR" in result.last_line
 
 
