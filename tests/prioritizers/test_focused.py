@@ -374,7 +374,7 @@ def test_bad_values_are_named_with_the_way_out(name, value):
 def test_unknown_options_are_named_with_the_nearest_known():
     with pytest.raises(ValueError, match="'siblings'") as error:
         build(Focused, {"sibling": False})
-    assert "sibling=False" in str(error.value)
+    assert "sibling=false" in str(error.value)
 
 
 # --- what it tells -----------------------------------------------------------------------------------------------
