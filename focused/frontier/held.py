@@ -15,7 +15,8 @@ from focused.pages.evidence import Evidence
 _MOST_BYTES = 48 * 2**20
 _MOST_ROWS = 8_192
 _MOST_LOOSE = 64
-_FEW = 4
+# A batch is cut when so large a part of it is done with, and joined with one that is up to so many times as large.
+_STALE, _MUCH_LARGER = 0.25, 4
 _ROW_BITS = 32
 
 Piece = tuple[int, int]
@@ -111,7 +112,7 @@ class Held:
         for batch in self._batches:
             rows = np.flatnonzero((batch.evidence.link > 0) & ~done[batch.evidence.link])
             if len(rows):
-                kept.append(batch if _FEW * len(rows) > (_FEW - 1) * len(batch) else batch.take(rows))
+                kept.append(batch if len(rows) > (1 - _STALE) * len(batch) else batch.take(rows))
         self._join(kept)
         return [batch.evidence for batch in self._batches]
 
@@ -122,7 +123,7 @@ class Held:
         for batch in batches:
             groups.append([batch])
             sizes.append(len(batch))
-            while len(sizes) > 1 and sizes[-2] <= _FEW * sizes[-1] and sizes[-2] + sizes[-1] <= _MOST_ROWS:
+            while len(sizes) > 1 and sizes[-2] <= _MUCH_LARGER * sizes[-1] and sizes[-2] + sizes[-1] <= _MOST_ROWS:
                 groups[-2:], sizes[-2:] = [groups[-2] + groups[-1]], [sizes[-2] + sizes[-1]]
         self._batches = [_Batch.concat(group) for group in groups]
         self._begins = [_key(int(batch.keys[0]) >> _ROW_BITS, 0) for batch in self._batches]

@@ -11,9 +11,9 @@ from focused.pages.evidence import Evidence
 LINKS = 60
 
 
-def block(random, number):
+def block(random, number, least=0):
     """Evidence of some links; each row can be told by its one feature."""
-    links = [random.randrange(1, LINKS) for _ in range(random.randrange(9))]
+    links = [random.randrange(1, LINKS) for _ in range(random.randrange(least, 9))]
     rows = len(links)
     ids = np.array([number * 100 + row for row in range(rows)], np.uint32)
     evidence = Evidence.of(np.arange(rows + 1), ids, np.zeros((rows, 1), np.float32))
@@ -56,9 +56,10 @@ def test_rows_are_found_until_their_links_are_done_or_they_are_let_go_of(seed):
 def test_what_is_gone_is_not_read():
     held, done = Held(), np.zeros(LINKS, np.bool_)
     for number in range(1, 9):
-        evidence = block(Random(number), number)
+        evidence = block(Random(number), number, least=1)
         evidence.link[:] = number
         held.add(number, evidence)
+    assert told(held.read([(2, 0), (8, 0)])) == [(2, 200), (8, 800)]
     done[1:5] = True
     held.batches(done)
     assert held.read([(2, 0)]) is None

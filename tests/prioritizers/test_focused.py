@@ -440,7 +440,7 @@ def test_a_word_that_stands_twice_is_told_once():
 
 OTHERS = {
     "bits": 12, "d_max": 3, "spread": 2.0, "offsets": False, "words": False, "address": False, "elements": False,
-    "siblings": False, "reads": False, "source": False, "graded": False,
+    "siblings": False, "reads": False, "source": False, "graded": False, "rarity": False,
 }  # fmt: skip
 
 
