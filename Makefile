@@ -16,7 +16,7 @@ help: ## this list
 	@sed -n 's/^\([a-z]*\):.* ## /  \1	/p' $(MAKEFILE_LIST)
 
 demo: $(RUNTIME) ## a focused crawl of a small generated web beside a breadth-first one (about a minute)
-	@$(PYTHON_IN_VENV) -m focused.demo $(ARGS)
+	@$(PYTHON_IN_VENV) -m focused.lab.demo $(ARGS)
 
 test: $(DEV) ## the whole test suite; a part of it with ARGS="tests/pages -x"
 	@scripts/need-redis

@@ -22,10 +22,9 @@ setup(
     packages=find_packages(include=["focused", "focused.*"]),
     package_data={
         "focused.topics": ["shipped/*"],
-        "focused.demo": ["data/*"],
-        "focused.frontier": ["lua/*"],
-        "focused.report": ["*.lua"],
-        "focused": ["py.typed", "*/templates/*"],
+        "focused.lab.demo": ["data/*"],
+        "focused.redis": ["lua/*", "reading/*.lua"],
+        "focused": ["py.typed", "*/templates/*", "*/*/templates/*"],
     },
     install_requires=requirements(),
     entry_points={"scrapy": ["settings = focused.settings"]},

@@ -17,14 +17,14 @@ from collections import Counter
 from collections.abc import Iterator
 
 from focused.critics.base import Verdict
+from focused.lab.replay.web import Web
 from focused.pages.page import PageLimits
-from focused.paths.path import GOAL
-from focused.paths.reading import read_paths
-from focused.paths.stops import Stops
-from focused.prioritizers.crf import Crf
-from focused.replay.web import Web
+from focused.papers.paths.path import GOAL
+from focused.papers.paths.reading import read_paths
+from focused.papers.paths.stops import Stops
+from focused.papers.prioritizers.crf import Crf
+from focused.papers.teaching.paths import addresses_of, stops_of
 from focused.teaching.gathering import pages_of_web
-from focused.teaching.paths import addresses_of, stops_of
 
 NOTHING_JUDGED = Verdict(0.0)
 

@@ -20,7 +20,7 @@ import numpy as np
 from focused.frontier.store import NewLink, Outcome, PageRecord
 from focused.frontier.store_sqlite import SqliteStore
 from focused.pages.evidence import Evidence
-from focused.prioritizers.apprentice import Apprentice
+from focused.papers.prioritizers.apprentice import Apprentice
 
 LINKS_A_PAGE = 40
 HOSTS = 500

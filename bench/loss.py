@@ -27,12 +27,12 @@ from focused.lab.crawls import plain
 from focused.lab.jobs import FETCHES
 from focused.lab.measure import read_trace
 from focused.lab.plan import Results, Run, read_results
+from focused.lab.replay.graph import read_page
+from focused.lab.replay.log import read_log
+from focused.lab.replay.web import Web
 from focused.lab.topics import LabTopic, read_examples, read_topics
 from focused.pages.page import Page
 from focused.registry import find
-from focused.replay.graph import read_page
-from focused.replay.log import read_log
-from focused.replay.web import Web
 from focused.topics.identity import slug
 from focused.topics.topic import Topic
 

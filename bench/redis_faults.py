@@ -28,10 +28,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from focused.demo.bulk import bulk_web
-from focused.testing.redis_server import RedisServer
+from focused.lab.demo.bulk import bulk_web
+from focused.redis.testing.server import RedisServer
+from focused.redis.testing.workers import CRAWL, Worker, Workers
 from focused.testing.site import SiteServer
-from focused.testing.workers import CRAWL, Worker, Workers
 
 CONCURRENT = 8
 # The pages' server, here, must see requests when they come.

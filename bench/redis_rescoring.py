@@ -25,12 +25,12 @@ from pathlib import Path
 from redis import Redis
 
 from bench.redis_store import fill, open_store, read_web, taught
-from focused.demo.webs import make_web
+from focused.lab.demo.webs import make_web
 from focused.prioritizers.focused import Focused
-from focused.testing.redis_server import RedisServer
+from focused.redis.testing.server import RedisServer
+from focused.redis.testing.workers import CRAWL, Workers
 from focused.testing.reply import Reply, Visit
 from focused.testing.site import SiteServer
-from focused.testing.workers import CRAWL, Workers
 
 SETTINGS = {"ROBOTSTXT_OBEY": False, "DOWNLOAD_TIMEOUT": 600, "LOG_LEVEL": "INFO"}
 TICK = 0.05

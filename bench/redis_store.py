@@ -25,18 +25,18 @@ from random import Random
 import numpy as np
 
 from focused.critics.base import Verdict
-from focused.demo.webs import WEBS, make_web
-from focused.frontier.redis_server import operation
 from focused.frontier.store import SEED_RANK, FrontierStore, NewLink, Outcome, PageRecord
-from focused.frontier.store_redis import RedisStore
 from focused.frontier.store_sqlite import SqliteStore
+from focused.lab.demo.webs import WEBS, make_web
 from focused.pages.evidence import Evidence
 from focused.pages.page import page_from_html
 from focused.pages.urls import url_to_host, url_to_key
 from focused.prioritizers.base import Lessons
 from focused.prioritizers.focused import Focused
-from focused.testing.redis_server import RedisServer
-from focused.workers.trainer import PooledTrainer
+from focused.redis.server import operation
+from focused.redis.store import RedisStore
+from focused.redis.testing.server import RedisServer
+from focused.redis.workers.trainer import PooledTrainer
 
 FETCHED = 1 / 3
 LESSONS = 2_000

@@ -24,8 +24,8 @@ MS = 1e-3
 GB = 1e9
 # Simulated seconds: until pages come in evenly, and of which the figures are.
 WARM, SECONDS = 2.0, 4.0
-# As in focused/frontier/redis_rescoring.py and focused/workers/learning.py: links read at once, and the trainer's rest
-# after a pass, in times of the pass; in focused/frontier/store_redis.py: seconds between two looks, for each worker.
+# As in focused/redis/rescoring.py and focused/redis/workers/learning.py: links read at once, and the trainer's rest
+# after a pass, in times of the pass; in focused/redis/store.py: seconds between two looks, for each worker.
 SLICE, REST, APART = 200, 3.0, 0.002
 MANY = 1_000_000
 # Of a machine with twice as much (docs/deploy.md).

@@ -15,19 +15,19 @@ from dataclasses import replace
 import numpy as np
 
 from focused.critics.base import Verdict
-from focused.critics.lexical import LexicalCritic
 from focused.critics.logistic import LogisticCritic
 from focused.critics.teach import fit_for_use
 from focused.pages.evidence import Evidence
 from focused.pages.page import Page, page_from_html
-from focused.paths.stops import Stop
-from focused.prioritizers.apprentice import Apprentice
+from focused.papers.critics.lexical import LexicalCritic
+from focused.papers.paths.stops import Stop
+from focused.papers.prioritizers.apprentice import Apprentice
+from focused.papers.prioritizers.crf import Crf
+from focused.papers.prioritizers.hmm import Hmm
+from focused.papers.prioritizers.lexical import Lexical
+from focused.papers.prioritizers.memm import Memm
 from focused.prioritizers.base import Lessons
-from focused.prioritizers.crf import Crf
 from focused.prioritizers.focused import Focused
-from focused.prioritizers.hmm import Hmm
-from focused.prioritizers.lexical import Lexical
-from focused.prioritizers.memm import Memm
 
 
 def random_evidence(links: int, features: int) -> Evidence:

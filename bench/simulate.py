@@ -40,10 +40,10 @@ from focused.critics.teach import fit_for_use
 from focused.files import write_whole
 from focused.pages.evidence import Evidence
 from focused.pages.page import Page, page_from_html
+from focused.papers.prioritizers.apprentice import Apprentice
+from focused.papers.prioritizers.observed import BestFirstObserved, for_apprentice
 from focused.prioritizers import PRIORITIZERS
-from focused.prioritizers.apprentice import Apprentice
 from focused.prioritizers.base import Lessons, Prioritizer
-from focused.prioritizers.observed import BestFirstObserved, for_apprentice
 from focused.prioritizers.options import build
 from focused.prioritizers.trainer import Trainer
 from focused.registry import find

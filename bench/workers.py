@@ -23,13 +23,13 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from focused.demo.bulk import bulk_web
+from focused.lab.demo.bulk import bulk_web
+from focused.lab.replay.server import serve
+from focused.lab.replay.web import Web
 from focused.lab.topics import read_examples, read_topics
-from focused.replay.server import serve
-from focused.replay.web import Web
+from focused.redis.testing.server import RedisServer
+from focused.redis.testing.workers import Workers
 from focused.running.process import crawl_command, crawl_environment
-from focused.testing.redis_server import RedisServer
-from focused.testing.workers import Workers
 
 QUIET = {"LOG_LEVEL": "INFO", "ROBOTSTXT_OBEY": False, "DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": False}
 LONGEST = 3_600.0

@@ -106,7 +106,7 @@ DEFAULTS: dict[str, Any] = {
     "FOCUSED_BACKOFF_LONGEST": 900.0,
     "FOCUSED_BACKOFF_TIMES": 5,
     "FOCUSED_BACKOFF_LONGEST_ASKED": 3_600.0,
-    # A recorded web (WARC files, apart by ':') that focused.replay.handler answers from, and a file for its log.
+    # A recorded web (WARC files, apart by ':') that focused.lab.replay.handler answers from, and a file for its log.
     "FOCUSED_REPLAY_WEB": "",
     "FOCUSED_REPLAY_LOG": "",
     # For experiments: stop after so many pages, without counting those whose addresses stand in a file (one a line).

@@ -22,10 +22,10 @@ from focused.critics.choose import critic_for, topic_reference
 from focused.defaults import read
 from focused.frontier.store import FrontierStore
 from focused.pages.page import Page, PageLimits
+from focused.papers.prioritizers.taught import load_taught
 from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.base import Lessons, Prioritizer
 from focused.prioritizers.options import build
-from focused.prioritizers.taught import load_taught
 from focused.prioritizers.trainer import Trainer
 from focused.registry import find
 from focused.responses import limits_of

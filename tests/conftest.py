@@ -7,9 +7,9 @@ import signal
 
 import pytest
 from hypothesis import settings
-from small_web import SmallWeb
 
-from focused.testing.redis_server import RedisServer
+from focused.redis.testing.server import RedisServer
+from tests.small_web import SmallWeb
 
 # Where a green run lets a change in, the same change must not fail by the luck of the draw; everywhere else new
 # examples are tried at every run.

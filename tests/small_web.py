@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import random
 
-from focused.replay.write import write_web
+from focused.lab.replay.write import write_web
 from focused.warc.reader import Recorded
 
 ONE, TWO = "http://one.example", "http://two.example"

@@ -11,7 +11,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 if TYPE_CHECKING:
-    from focused.demo.web import GeneratedWeb
+    from focused.lab.demo.web import GeneratedWeb
 
 
 class Command(ScrapyCommand):
@@ -19,7 +19,7 @@ class Command(ScrapyCommand):
     default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
 
     def syntax(self) -> str:
-        from focused.demo.webs import WEBS
+        from focused.lab.demo.webs import WEBS
 
         return f"[options] {'|'.join(WEBS)}"
 
@@ -42,8 +42,8 @@ class Command(ScrapyCommand):
         parser.add_argument("--seed", type=int, default=0, help="another number gives another web (default: 0)")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        from focused.demo.files import write_web
-        from focused.demo.webs import WEBS, make_web
+        from focused.lab.demo.files import write_web
+        from focused.lab.demo.webs import WEBS, make_web
 
         if len(args) != 1 or args[0] not in WEBS:
             given = " ".join(args) or "nothing"

@@ -54,9 +54,9 @@ class Command(ScrapyCommand):
         if opts.train and in_redis:
             raise UsageError("--train reads a JOBDIR: in Redis lessons are let go of when they are learned")
         from focused.frontier.store import JobRefused
+        from focused.papers.teaching.apprentice import NothingLearned
         from focused.registry import UnknownName
         from focused.report.items import UnknownFormat
-        from focused.teaching.apprentice import NothingLearned
 
         try:
             if in_redis:
@@ -68,7 +68,7 @@ class Command(ScrapyCommand):
 
     def _from_job(self, job: str, opts: argparse.Namespace) -> None:
         from focused.frontier.records import read_items, read_records
-        from focused.teaching.apprentice import saved_apprentice, trained_apprentice
+        from focused.papers.teaching.apprentice import saved_apprentice, trained_apprentice
 
         with closing(read_records(job)) as connection:
             if opts.out:
@@ -80,8 +80,8 @@ class Command(ScrapyCommand):
                 _write_state(saved_apprentice(connection), opts.apprentice)
 
     def _from_redis(self, url: str, opts: argparse.Namespace) -> None:
-        from focused.report.redis_crawls import RedisCrawls
-        from focused.teaching.apprentice import NothingLearned
+        from focused.papers.teaching.apprentice import NothingLearned
+        from focused.redis.reading.crawls import RedisCrawls
 
         assert self.settings is not None
         crawls = RedisCrawls(url, self.settings)

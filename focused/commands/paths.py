@@ -11,8 +11,8 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 if TYPE_CHECKING:
-    from focused.paths.path import Path
-    from focused.teaching.drawing import Site
+    from focused.papers.paths.path import Path
+    from focused.papers.teaching.drawing import Site
 
 _WALKS, _VISITS = "walks", "visits"
 
@@ -73,7 +73,7 @@ class Command(ScrapyCommand):
             )
         if opts.count < 1 or opts.layers < 1:
             raise UsageError(f"--count {opts.count}, --layers {opts.layers}: give whole numbers above 0")
-        from focused.paths.path import write_paths
+        from focused.papers.paths.path import write_paths
 
         try:
             paths = self._draw(args, opts)
@@ -87,8 +87,8 @@ class Command(ScrapyCommand):
         print(_told(paths, opts.out))
 
     def _draw(self, topics: list[str], opts: argparse.Namespace) -> list[Path]:
-        from focused.paths.draw import draw_visits, draw_walks
-        from focused.teaching.drawing import field_of_backlinks, wanted_examples
+        from focused.papers.paths.draw import draw_visits, draw_walks
+        from focused.papers.teaching.drawing import field_of_backlinks, wanted_examples
 
         if opts.backlinks:
             if opts.kind == _VISITS:
@@ -104,10 +104,10 @@ class Command(ScrapyCommand):
         return paths
 
     def _sites(self, topics: list[str], opts: argparse.Namespace) -> list[Site]:
+        from focused.lab.replay.graph import read_graph
+        from focused.lab.replay.web import Web
         from focused.lab.topics import labels_beside, read_labels
-        from focused.replay.graph import read_graph
-        from focused.replay.web import Web
-        from focused.teaching.drawing import lab_topics, site_of_job, site_of_web
+        from focused.papers.teaching.drawing import lab_topics, site_of_job, site_of_web
 
         web = Web.open(*opts.web)
         graph = read_graph(web, *opts.web)

@@ -11,8 +11,8 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 if TYPE_CHECKING:
-    from focused.replay.log import FetchLog
-    from focused.replay.web import Web
+    from focused.lab.replay.log import FetchLog
+    from focused.lab.replay.web import Web
 
 
 class Command(ScrapyCommand):
@@ -32,8 +32,8 @@ class Command(ScrapyCommand):
         parser.add_argument("--log", metavar="FILE", help="note every answer here: time, status, address")
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        from focused.replay.log import FetchLog
-        from focused.replay.web import Web
+        from focused.lab.replay.log import FetchLog
+        from focused.lab.replay.web import Web
 
         if not args:
             raise UsageError
@@ -55,8 +55,8 @@ class Command(ScrapyCommand):
 
 
 async def _serve(web: Web, log: FetchLog, port: int) -> None:
+    from focused.lab.replay.server import ReplayServer
     from focused.pages.urls import url_to_host
-    from focused.replay.server import ReplayServer
 
     server = ReplayServer(web, log)
     await server.start(port)

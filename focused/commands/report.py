@@ -57,7 +57,7 @@ class Command(ScrapyCommand):
         return path
 
     def _from_redis(self, url: str, opts: argparse.Namespace) -> Path:
-        from focused.report.redis_crawls import RedisCrawls
+        from focused.redis.reading.crawls import RedisCrawls
 
         assert self.settings is not None
         crawls = RedisCrawls(url, self.settings)

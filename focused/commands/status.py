@@ -17,7 +17,7 @@ from focused.files import until_reader_stops
 from focused.report.places import add_crawl_option, is_in_redis
 
 if TYPE_CHECKING:
-    from focused.report.redis_crawls import RedisCrawls
+    from focused.redis.reading.crawls import RedisCrawls
     from focused.report.status import Status
 
 _EVERY = "2"
@@ -77,8 +77,8 @@ class Command(ScrapyCommand):
             pass
 
     def _show_redis(self, url: str, crawl: str | None, every: float | None, *, as_json: bool) -> None:
-        from focused.report.redis_crawls import RedisCrawls
-        from focused.report.redis_status_text import redis_status_lines
+        from focused.redis.reading.crawls import RedisCrawls
+        from focused.redis.reading.status_text import redis_status_lines
 
         assert self.settings is not None
         crawls = RedisCrawls(url, self.settings)
@@ -128,7 +128,7 @@ def _job(job: str) -> Asked:
 
 
 def _list(crawls: RedisCrawls, names: list[str], *, as_json: bool) -> None:
-    from focused.report.redis_status_text import redis_status_line
+    from focused.redis.reading.status_text import redis_status_line
     from focused.report.status_text import status_json
 
     if not as_json:

@@ -16,7 +16,7 @@ from focused.running.progress import page_progress, quieten
 if TYPE_CHECKING:
     from focused.critics.models import Card
     from focused.critics.report import Figures
-    from focused.prioritizers.taught import TaughtCard
+    from focused.papers.prioritizers.taught import TaughtCard
     from focused.teaching.gathering import Fetched
 
 
@@ -113,12 +113,12 @@ class Command(ScrapyCommand):
 
     def _teach_prioritizer(self, name: str, opts: argparse.Namespace) -> None:
         from focused.critics.models import ModelRefused
-        from focused.paths.reading import read_paths
-        from focused.prioritizers.taught import NotTaught
+        from focused.papers.paths.reading import read_paths
+        from focused.papers.prioritizers.taught import NotTaught
+        from focused.papers.teaching.paths import FEW_PATHS, PathTeaching, addresses_of
         from focused.running.loop import Stopped
         from focused.running.progress import step_progress
         from focused.spiders.examples import Interrupted
-        from focused.teaching.paths import FEW_PATHS, PathTeaching, addresses_of
         from focused.teaching.plan import CannotTeach
         from focused.topics.identity import slug
         from focused.topics.topic import load_topic
@@ -153,9 +153,9 @@ class Command(ScrapyCommand):
         from focused.defaults import read
         from focused.frontier.records import read_records
         from focused.frontier.store import JobRefused
+        from focused.papers.teaching.weights import teach_weights
         from focused.running.progress import step_progress
         from focused.teaching.plan import CannotTeach
-        from focused.teaching.weights import teach_weights
         from focused.topics.topic import load_topic
 
         assert self.settings is not None

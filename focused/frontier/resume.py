@@ -47,7 +47,7 @@ def open_store(
     """The store of a crawl: in Redis, or in its job folder."""
     if is_in_redis(settings):
         # Crawls in a folder are spared this import.
-        from focused.workers.opening import join  # noqa: PLC0415
+        from focused.redis.workers.opening import join  # noqa: PLC0415
 
         return join(parts, settings, is_ending)
     return open_job(parts, folder(), settings)

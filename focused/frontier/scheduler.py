@@ -31,12 +31,12 @@ from focused.frontier.resume import open_store
 from focused.frontier.store import SEED_RANK, FrontierStore, JobRefused, Lease, NewLink, Outcome, StoreAway, StoreBroken
 from focused.pages.urls import join, url_to_host
 from focused.parts import has_topic, parts_of
-from focused.workers.departures import Departures
-from focused.workers.ending import Ending
+from focused.redis.workers.departures import Departures
+from focused.redis.workers.ending import Ending
 
 if TYPE_CHECKING:
-    from focused.frontier.store_redis import RedisStore
-    from focused.workers.membership import Membership
+    from focused.redis.store import RedisStore
+    from focused.redis.workers.membership import Membership
 
 logger = logging.getLogger(__name__)
 
@@ -117,7 +117,7 @@ class FrontierScheduler(BaseScheduler):
     def _share(self) -> None:
         """Live among other workers."""
         # Crawls in a folder are spared this import.
-        from focused.workers.membership import Membership  # noqa: PLC0415
+        from focused.redis.workers.membership import Membership  # noqa: PLC0415
 
         self._departures = Departures(self._engine, self.store)
         self._membership = Membership(

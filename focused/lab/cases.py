@@ -19,11 +19,11 @@ from focused.critics.choose import choose_critic
 from focused.critics.models import Card, save_critic
 from focused.critics.teach import fit_for_use
 from focused.lab.bounds import Ground
+from focused.lab.replay.graph import Graph, read_page
+from focused.lab.replay.log import FetchLog
+from focused.lab.replay.web import Web
 from focused.lab.topics import LabTopic, read_examples, with_label
 from focused.pages.page import Page
-from focused.replay.graph import Graph, read_page
-from focused.replay.log import FetchLog
-from focused.replay.web import Web
 from focused.topics.identity import fingerprint, slug
 from focused.topics.topic import Topic, load_topic
 

@@ -22,14 +22,14 @@ from focused.lab.jobs import JOB, Job
 from focused.lab.likeness import Bags, Cosines, Likeness, measure_likeness
 from focused.lab.measure import Figures, Trace, measure, share_of
 from focused.lab.plan import Plan, Results, Run, Taught, taught_to_text, write_results
+from focused.lab.replay.graph import read_graph
+from focused.lab.replay.log import FetchLog
+from focused.lab.replay.web import Web
 from focused.lab.resume import Done
 from focused.lab.teacher import Teacher
 from focused.lab.topics import LabTopic, read_labels
-from focused.replay.graph import read_graph
-from focused.replay.log import FetchLog
-from focused.replay.web import Web
+from focused.papers.teaching.apprentice import NothingLearned, trained_apprentice
 from focused.report.status_text import counted
-from focused.teaching.apprentice import NothingLearned, trained_apprentice
 
 BASELINE = "best-first"
 """Losses are also given relative to this prioritizer's."""

@@ -23,8 +23,8 @@ from focused.lab.entrants import Entrant
 from focused.lab.jobs import FETCHES, JOB, STATS, Job, run_fast, run_real
 from focused.lab.measure import Trace, read_trace
 from focused.lab.plan import Plan
-from focused.replay.log import read_log
-from focused.replay.web import Web
+from focused.lab.replay.log import read_log
+from focused.lab.replay.web import Web
 
 Notify = Callable[[str], None]
 

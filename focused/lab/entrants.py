@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from focused.papers.prioritizers.observed import BestFirstObserved
+from focused.papers.prioritizers.taught import TaughtPrioritizer
 from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.base import Prioritizer
-from focused.prioritizers.observed import BestFirstObserved
-from focused.prioritizers.taught import TaughtPrioritizer
 from focused.registry import find
 
 APPRENTICE = "apprentice"

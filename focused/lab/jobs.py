@@ -19,12 +19,12 @@ from typing import Any
 import msgspec
 from scrapy.utils.project import get_project_settings
 
-from focused.replay.server import serve
-from focused.replay.web import Web
+from focused.lab.replay.server import serve
+from focused.lab.replay.web import Web
 from focused.running.process import crawl_command, crawl_environment
 
-HANDLER = "focused.replay.handler.ReplayHandler"
-FOLDED = "focused.replay.fold.FoldedHttps"
+HANDLER = "focused.lab.replay.handler.ReplayHandler"
+FOLDED = "focused.lab.replay.fold.FoldedHttps"
 FETCHES, STATS, LOG, JOB = "fetches.tsv", "stats.json", "crawl.log", "job"
 
 

@@ -21,15 +21,15 @@ from focused.lab.crawls import Crawls, Task, plain, settings_of_case, workers
 from focused.lab.entrants import Entrant
 from focused.lab.jobs import JOB
 from focused.lab.plan import Plan, Taught
+from focused.lab.replay.graph import Graph
 from focused.lab.schools import Pupil, School, teach_all
-from focused.paths.draw import draw_visits, draw_walks
-from focused.paths.path import Path as Way
-from focused.paths.path import PathsError
-from focused.paths.reading import read_paths
-from focused.paths.stops import FURTHEST
-from focused.replay.graph import Graph
-from focused.teaching.drawing import Site, site_of_job
-from focused.teaching.paths import addresses_of
+from focused.papers.paths.draw import draw_visits, draw_walks
+from focused.papers.paths.path import Path as Way
+from focused.papers.paths.path import PathsError
+from focused.papers.paths.reading import read_paths
+from focused.papers.paths.stops import FURTHEST
+from focused.papers.teaching.drawing import Site, site_of_job
+from focused.papers.teaching.paths import addresses_of
 
 _OBSERVED = Entrant("observed", "best-first", {})
 

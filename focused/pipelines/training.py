@@ -43,7 +43,7 @@ class TrainingPipeline:
 
     @property
     def trains(self) -> bool:
-        """Is it learned here? What several workers learn together is the business of `focused.workers.learning`."""
+        """Is it learned here? Several workers learn together in `focused.redis.workers.learning`."""
         store = self.parts.store
         return store is not None and not store.is_shared and store.prioritizer.learns
 

@@ -2,7 +2,7 @@
 
 All figures are of one moment. They are counted from the records, so on a frontier of millions of links this takes
 seconds; whoever asks again and again should leave pauses (`Status.seconds`). Showing them is the business of
-`focused.report.status_text`; how a crawl in Redis stands is told by `focused.report.redis_status`.
+`focused.report.status_text`; how a crawl in Redis stands is told by `focused.redis.reading.status`.
 """
 
 from __future__ import annotations

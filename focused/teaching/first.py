@@ -99,7 +99,7 @@ def _check_start(topic: Topic, critic: Critic, settings: Settings, arguments: Ar
         begin_with(prioritizer, saved)
     if is_in_redis(settings):
         # Crawls in a folder are spared this import.
-        from focused.workers.opening import check_crawl  # noqa: PLC0415
+        from focused.redis.workers.opening import check_crawl  # noqa: PLC0415
 
         check_crawl(topic, settings, prioritizer, critic)
     return identity_of(topic, prioritizer, critic)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from scrapy.http import Response, TextResponse
 
+from focused.lab.replay.response import to_response
+from focused.lab.replay.web import REDIRECTS, Web
 from focused.pages.guard import looks_binary
 from focused.pages.page import Page, PageLimits
-from focused.replay.response import to_response
-from focused.replay.web import REDIRECTS, Web
 from focused.responses import response_to_page_now
 from focused.warc.reader import Recorded
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from focused.demo.files import write_web
-from focused.demo.web import GeneratedWeb
+from focused.lab.demo.files import write_web
+from focused.lab.demo.web import GeneratedWeb
 from focused.testing.crawl import CrawlResult, run_crawl
 from focused.testing.site import Page, SiteServer
 

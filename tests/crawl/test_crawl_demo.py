@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from focused.demo.web import GeneratedWeb
-from focused.demo.webs import make_web
+from focused.lab.demo.web import GeneratedWeb
+from focused.lab.demo.webs import make_web
 from focused.testing.crawl import CrawlResult, run_crawl
 from focused.testing.site import SiteServer
 

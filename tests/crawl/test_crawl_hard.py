@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from focused.demo.web import GeneratedWeb
-from focused.demo.webs import make_web
+from focused.lab.demo.web import GeneratedWeb
+from focused.lab.demo.webs import make_web
 from focused.testing.crawl import run_crawl
 from focused.testing.site import SiteServer
 

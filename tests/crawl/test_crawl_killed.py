@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
-from focused.demo.bulk import bulk_web
-from focused.demo.web import GeneratedWeb
 from focused.frontier.records import read_records
+from focused.lab.demo.bulk import bulk_web
+from focused.lab.demo.web import GeneratedWeb
 from focused.testing.crawl import run_crawl
 from focused.testing.site import SiteServer
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from focused.critics.keywords import KeywordsCritic
 from focused.pages.page import Page
-from focused.prioritizers.crf import Crf
-from focused.prioritizers.taught import TaughtCard, save_taught
+from focused.papers.prioritizers.crf import Crf
+from focused.papers.prioritizers.taught import TaughtCard, save_taught
 from focused.running.process import crawl_environment
 from focused.topics.identity import slug
 from focused.topics.topic import load_topic
-
-sys.path.append(str(Path(__file__).parents[1] / "prioritizers"))
-from prioritizer_cases import WAY, toy_paths, toy_site
+from tests.prioritizers.prioritizer_cases import WAY, toy_paths, toy_site
 
 WORDS = "course syllabus homework"
 ROOT = "http://o.example/"

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from test_crawl_prioritizers import HUB, lexical_topic, site
 
 from focused.frontier.records import read_records
 from focused.report.why import tell_why
+from tests.crawl.test_crawl_prioritizers import HUB, lexical_topic, site
 
 ROOT = Path(__file__).parents[2]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -10,16 +9,14 @@ import pytest
 
 from focused.critics.keywords import KeywordsCritic
 from focused.frontier.records import read_records
+from focused.papers.prioritizers.taught import TaughtCard, save_taught
 from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.options import build
-from focused.prioritizers.taught import TaughtCard, save_taught
 from focused.registry import find
 from focused.report.why import tell_why
 from focused.topics.identity import slug
 from focused.topics.topic import load_topic
-
-sys.path.append(str(Path(__file__).parents[1] / "prioritizers"))
-from prioritizer_cases import toy_paths
+from tests.prioritizers.prioritizer_cases import toy_paths
 
 WORDS = "star galaxy telescope"
 HUB = "http://hub.example/"

@@ -17,18 +17,18 @@ from typing import Any
 import pytest
 from scrapy.settings import Settings
 
-from focused.demo.bulk import bulk_web
-from focused.demo.web import GeneratedWeb
 from focused.frontier.records import read_records
+from focused.lab.demo.bulk import bulk_web
+from focused.lab.demo.web import GeneratedWeb
+from focused.redis.reading.crawls import RedisCrawls
+from focused.redis.reading.source import RedisSource
+from focused.redis.testing.server import RedisServer
+from focused.redis.testing.workers import CRAWL, Worker, Workers
 from focused.report.figures import Figures
 from focused.report.job_source import JobSource
-from focused.report.redis_crawls import RedisCrawls
-from focused.report.redis_source import RedisSource
 from focused.testing.crawl import run_crawl
-from focused.testing.redis_server import RedisServer
 from focused.testing.reply import Reply, linking, redirect
 from focused.testing.site import Page, SiteServer
-from focused.testing.workers import CRAWL, Worker, Workers
 
 CONCURRENT = 4
 TOPIC = "star galaxy telescope"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from focused.arrays import save_arrays
-from focused.prioritizers.apprentice import Apprentice
+from focused.papers.prioritizers.apprentice import Apprentice
 from focused.prioritizers.base import Prioritizer
 from focused.prioritizers.focused import Focused
 from focused.testing.crawl import CrawlResult, run_crawl

@@ -9,7 +9,7 @@ import joblib
 import pytest
 
 from focused.critics.models import CARD, MODEL, Card, ModelRefused, load_card, load_critic, save_critic
-from focused.critics.naive_bayes import NaiveBayesCritic
+from focused.papers.critics.naive_bayes import NaiveBayesCritic
 from tests.critics.toy_pages import examples
 
 

@@ -13,9 +13,9 @@ from focused.critics.classes import NoSuchClass
 from focused.critics.keywords import KeywordsCritic
 from focused.critics.logistic import LogisticCritic
 from focused.critics.models import Card, ModelRefused, save_critic
-from focused.critics.naive_bayes import NaiveBayesCritic
 from focused.critics.teach import Taught, teach
 from focused.pages.page import Page
+from focused.papers.critics.naive_bayes import NaiveBayesCritic
 from focused.registry import UnknownName
 from focused.topics.identity import fingerprint, slug
 from focused.topics.topic import Topic

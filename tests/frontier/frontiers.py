@@ -7,11 +7,11 @@ from itertools import count
 import numpy as np
 
 from focused.frontier.store import NewLink, Outcome, PageRecord
-from focused.frontier.store_redis import RedisStore
 from focused.frontier.store_sqlite import SqliteStore
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Prioritizer
-from focused.testing.redis_server import RedisServer
+from focused.redis.store import RedisStore
+from focused.redis.testing.server import RedisServer
 
 _NAMES = count(1)
 

@@ -5,10 +5,10 @@ Each test runs on each kind of store, on one that stays open and on one that is 
 
 import numpy as np
 import pytest
-from frontiers import Frontier, Plain, addresses, lease
 
 from focused.frontier.store import SEED_RANK, NewLink, Outcome, PageRecord, State
 from focused.pages.evidence import Evidence
+from tests.frontier.frontiers import Frontier, Plain, addresses, lease
 
 
 @pytest.fixture(params=["sqlite", "redis", "redis_cluster"])

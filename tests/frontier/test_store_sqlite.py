@@ -3,11 +3,11 @@
 import sqlite3
 
 import pytest
-from frontiers import Frontier, Plain, addresses, always, crash
 
 from focused.frontier.records import count_by, read_items, read_records
 from focused.frontier.store import SEED_RANK, JobRefused, NewLink, Outcome, PageRecord, StoreBroken
 from focused.frontier.store_sqlite import SqliteStore
+from tests.frontier.frontiers import Frontier, Plain, addresses, always, crash
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ import pytest
 from focused.lab.bounds import Ground
 from focused.lab.cases import Preparer, draw_starts, judge_all
 from focused.lab.entrants import parse_entrant
+from focused.lab.replay.graph import build_graph
+from focused.lab.replay.log import FetchLog
+from focused.lab.replay.web import Web
 from focused.lab.topics import LabTopic, read_examples, read_labels, read_topics, with_label
-from focused.replay.graph import build_graph
-from focused.replay.log import FetchLog
-from focused.replay.web import Web
 from focused.topics.topic import Topic, load_topic
 
 

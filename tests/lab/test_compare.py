@@ -15,7 +15,7 @@ from focused.lab.jobs import FETCHES, JobFailed
 from focused.lab.page import write_page
 from focused.lab.plan import Plan
 from focused.lab.present import likeness_table, tables
-from focused.replay.log import read_log
+from focused.lab.replay.log import read_log
 
 ROOT = Path(__file__).parents[2]
 PAGES = 60

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from focused.lab.measure import Trace, measure, read_trace, share_of
-from focused.replay.log import Fetch
-from focused.replay.web import Web
+from focused.lab.replay.log import Fetch
+from focused.lab.replay.web import Web
 
 HOST = "http://site.example"
 

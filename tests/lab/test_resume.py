@@ -6,12 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
-from test_compare import compare
 
 from focused.lab.jobs import STATS, JobFailed
 from focused.lab.plan import read_results
 from focused.lab.present import tables
 from focused.lab.resume import Done
+from tests.lab.test_compare import compare
 
 WRONG = "apprentice:no_such_option=1"
 

@@ -8,18 +8,18 @@ from pathlib import Path
 
 import msgspec
 import pytest
-from small_web import SmallWeb
-from test_compare import PAGES, compare, fetched, scrapy
 
 from focused.lab.page import write_page
 from focused.lab.plan import write_results
 from focused.lab.present import notes, tables
-from focused.paths.path import Path as Way
-from focused.paths.path import Step, write_paths
-from focused.paths.reading import read_paths
-from focused.prioritizers.taught import TaughtCard
+from focused.papers.paths.path import Path as Way
+from focused.papers.paths.path import Step, write_paths
+from focused.papers.paths.reading import read_paths
+from focused.papers.prioritizers.taught import TaughtCard
 from focused.topics.identity import slug
 from focused.topics.topic import Topic
+from tests.lab.test_compare import PAGES, compare, fetched, scrapy
+from tests.small_web import SmallWeb
 
 TOY, VISITS = "toy_taught.Toy", "toy_taught.ToyVisits"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from focused.pages.evidence import Evidence
-from focused.prioritizers.taught import NotTaught, TaughtPrioritizer
+from focused.papers.prioritizers.taught import NotTaught, TaughtPrioritizer
 
 
 class Toy(TaughtPrioritizer):

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 
 from focused.critics.base import Critic, Reason, Verdict
-from focused.critics.lexical import LexicalCritic
 from focused.critics.targets import Targets
 from focused.pages.evidence import Evidence
 from focused.pages.page import Page, page_from_html
 from focused.pages.tokens import word_to_id
-from focused.paths.path import Path, Step
-from focused.paths.stops import Stops, resolve
+from focused.papers.critics.lexical import LexicalCritic
+from focused.papers.paths.path import Path, Step
+from focused.papers.paths.stops import Stops, resolve
+from focused.papers.prioritizers.taught import TaughtPrioritizer
 from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.base import Lessons, Prioritizer
 from focused.prioritizers.options import build
-from focused.prioritizers.taught import TaughtPrioritizer
 from focused.registry import find
 
 URL = "http://site.example/"

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from prioritizer_cases import URL, OneWordCritic, lessons_of, page
 
 from focused.critics.base import Verdict
 from focused.pages.evidence import ADDRESS, Evidence, mix
 from focused.pages.tokens import word_to_id
-from focused.prioritizers.apprentice import Apprentice
+from focused.papers.prioritizers.apprentice import Apprentice
 from focused.prioritizers.base import Lessons
 from focused.prioritizers.focused import Focused
 from focused.prioritizers.options import build
 from focused.prioritizers.places import directories, places
+from tests.prioritizers.prioritizer_cases import URL, OneWordCritic, lessons_of, page
 
 PARTS = ("words", "address", "elements", "siblings")
 FILLER = ("alpha", "beta", "gamma", "delta", "kappa", "sigma", "omega")

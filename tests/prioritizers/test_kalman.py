@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from prioritizer_cases import lessons_of
 
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Lessons
 from focused.prioritizers.kalman import KINDS, TRUST, KalmanLearner, Spreads
 from focused.prioritizers.places import PLACES
+from tests.prioritizers.prioritizer_cases import lessons_of
 
 BITS = 8
 PRIOR = {"source": (2.0, 0.5), "anchor": (1.0, 0.4), "bias": (-2.0, 1.0)}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from prioritizer_cases import evidence_of, page
 
 from focused.prioritizers.focused import Focused
 from focused.prioritizers.places import PLACES, directories, has_no_text, places
+from tests.prioritizers.prioritizer_cases import evidence_of, page
 
 ELEMENTS, INNERMOST, PART, PAGE, LIST, DIRECTORY = range(len(PLACES))
 HERE, THERE = "http://h.example/here.html", "http://h.example/there.html"

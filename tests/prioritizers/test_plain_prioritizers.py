@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from prioritizer_cases import evidence_of
 
 from focused.prioritizers.best_first import BestFirst
 from focused.prioritizers.breadth_first import BreadthFirst
 from focused.prioritizers.random import Random
+from tests.prioritizers.prioritizer_cases import evidence_of
 
 
 def test_breadth_first_makes_no_difference():

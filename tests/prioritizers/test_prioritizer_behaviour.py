@@ -4,15 +4,24 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from prioritizer_cases import WAY, OneWordCritic, built, evidence_of, lessons_of, page, toy_paths, toy_site
 
 from focused.critics.base import Verdict
 from focused.pages.evidence import Evidence
+from focused.papers.prioritizers.taught import NotTaught, TaughtCard, load_taught, save_taught
 from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.base import COMBINATIONS
 from focused.prioritizers.options import build
-from focused.prioritizers.taught import NotTaught, TaughtCard, load_taught, save_taught
 from focused.registry import UnknownName, find
+from tests.prioritizers.prioritizer_cases import (
+    WAY,
+    OneWordCritic,
+    built,
+    evidence_of,
+    lessons_of,
+    page,
+    toy_paths,
+    toy_site,
+)
 
 BODY = (
     "<h1>Birds</h1><p>the penguin <a href=/penguin>penguin page</a> swims</p>"

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from prioritizer_cases import evidence_of, lessons_of
 
+from focused.papers.prioritizers.apprentice import Apprentice
 from focused.parts import DEFAULT_PRIORITIZER
 from focused.prioritizers import PRIORITIZERS
-from focused.prioritizers.apprentice import Apprentice
 from focused.prioritizers.focused import Focused
 from focused.prioritizers.options import build
+from tests.prioritizers.prioritizer_cases import evidence_of, lessons_of
 
 TEXT = (Path(__file__).parent.parent.parent / "docs" / "prioritizers.md").read_text(encoding="utf-8")
 BODY = "<a href=/a>a</a><a href=/b>many words in this one</a>"

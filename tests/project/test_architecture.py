@@ -13,7 +13,10 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = sorted((ROOT / "focused").rglob("*.py"))
-PLAIN = ("pages", "critics", "prioritizers", "frontier/order.py", "frontier/store_sqlite.py")
+PLAIN = (
+    *("pages", "critics", "prioritizers", "papers/critics", "papers/prioritizers", "papers/pages"),
+    *("frontier/order.py", "frontier/store_sqlite.py"),
+)
 NOT_IN_PLAIN = ("scrapy", "twisted", "redis", "scrapy_redis")
 HEAVY = ("sklearn", "scipy", "joblib", "wordfreq", "rich", "jinja2")
 

@@ -18,7 +18,7 @@ import yaml
 from scrapy.settings import Settings, default_settings
 
 from focused.defaults import DEFAULTS
-from focused.testing.redis_server import RedisServer
+from focused.redis.testing.server import RedisServer
 from tests.egg import ROOT
 
 INSTRUCTIONS = {"FROM", "RUN", "COPY", "ENV", "USER", "WORKDIR", "ENTRYPOINT"}
@@ -114,7 +114,7 @@ def test_what_is_copied_is_enough(tmp_path: Path) -> None:
         return run.stdout
 
     assert scrapy("list").split() == ["focused"]
-    code = "import focused.frontier.redis_server as r, focused.topics.topic as t; t.load_topic('astronomy'); print(r)"
+    code = "import focused.redis.server as r, focused.topics.topic as t; t.load_topic('astronomy'); print(r)"
     where = subprocess.run(
         [sys.executable, "-P", "-c", code], cwd=home, env=variables, check=True, capture_output=True, text=True
     ).stdout

@@ -11,8 +11,9 @@ from pathlib import Path
 import pytest
 
 from bench.scale import Costs, Crawl, Plan, read_costs
-from focused.frontier import redis_rescoring, store_redis
-from focused.workers import learning
+from focused.redis import rescoring as redis_rescoring
+from focused.redis import store as store_redis
+from focused.redis.workers import learning
 from tests.egg import ROOT
 
 PRINTED = """Redis            0.446 ms a page in 3.17 calls

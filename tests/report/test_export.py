@@ -16,13 +16,13 @@ from lxml import etree
 
 from focused.frontier.lessons import read_lessons
 from focused.frontier.records import read_records
+from focused.papers.prioritizers.apprentice import Apprentice
+from focused.papers.prioritizers.observed import BestFirstObserved, for_apprentice
+from focused.papers.teaching.apprentice import NothingLearned, trained_apprentice
 from focused.prioritizers import PRIORITIZERS
-from focused.prioritizers.apprentice import Apprentice
 from focused.prioritizers.base import Prioritizer
 from focused.prioritizers.focused import Focused
-from focused.prioritizers.observed import BestFirstObserved, for_apprentice
 from focused.registry import find
-from focused.teaching.apprentice import NothingLearned, trained_apprentice
 from focused.testing.crawl import CrawlResult, run_crawl
 from focused.testing.site import SiteServer
 

@@ -14,10 +14,10 @@ from focused.critics.keywords import KeywordsCritic
 from focused.pages.evidence import CHANNELS, Evidence
 from focused.pages.page import page_from_html
 from focused.pages.tokens import word_to_id
-from focused.prioritizers.apprentice import Apprentice
+from focused.papers.prioritizers.apprentice import Apprentice
+from focused.papers.prioritizers.shark_search import SharkSearch
 from focused.prioritizers.base import Contribution, Lessons, Prioritizer
 from focused.prioritizers.focused import Focused
-from focused.prioritizers.shark_search import SharkSearch
 from focused.report.reasons import reasons
 from focused.report.words import WordTable, in_order
 

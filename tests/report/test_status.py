@@ -20,9 +20,9 @@ from time import monotonic, sleep
 import pytest
 
 from focused.commands.status import watch
-from focused.demo.bulk import bulk_web
 from focused.frontier.records import FILE, Lock, lock_holder, read_records
 from focused.frontier.store import JobRefused
+from focused.lab.demo.bulk import bulk_web
 from focused.report.status import CUT_SHORT, ENDED, RUNNING, JobStatus, read_status
 from focused.report.status_text import status_json, status_lines
 from focused.running.process import crawl_environment

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from focused.demo.bulk import bulk_web
-from focused.demo.files import write_web
-from focused.demo.web import GeneratedWeb
+from focused.lab.demo.bulk import bulk_web
+from focused.lab.demo.files import write_web
+from focused.lab.demo.web import GeneratedWeb
 from focused.testing.site import SiteServer
 from tests.egg import build_egg
 from tests.scrapyd.daemon import Scrapyd, documented_conf

@@ -17,7 +17,7 @@ from urllib.parse import unquote_plus
 
 import pytest
 
-from focused.demo.web import GeneratedWeb
+from focused.lab.demo.web import GeneratedWeb
 from focused.testing.site import SiteServer
 from tests.egg import ROOT, copy_project
 from tests.scrapyd.daemon import DEPLOY_PAGE, STATE, Scrapyd, documented_conf

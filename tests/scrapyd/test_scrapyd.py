@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from focused.demo.web import GeneratedWeb
+from focused.lab.demo.web import GeneratedWeb
 from focused.testing.site import SiteServer
 from tests.scrapyd.daemon import Scrapyd, documented_conf
 

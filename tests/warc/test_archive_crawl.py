@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from focused.replay.web import Web
+from focused.lab.replay.web import Web
 from focused.testing.crawl import CrawlResult, run_crawl
 from focused.testing.reply import Reply, gzipped, html, redirect
 from focused.testing.site import SiteServer

@@ -1,0 +1,133 @@
+"""The demonstration: one generated web, crawled breadth-first and by the default prioritizer, and what each found.
+
+Everything is what a user would run: the web is written as a WARC, served on loopback as a proxy for all its hosts, and
+crawled by ``scrapy crawl focused`` in a process of its own. What was fetched is counted at the server, and what is
+on the topic by the labels that the web was made with, which no crawler sees.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from focused.lab.demo.files import write_web
+from focused.lab.demo.webs import make_web
+from focused.lab.replay.log import read_log
+from focused.lab.replay.server import serve
+from focused.lab.replay.web import Web
+from focused.running.process import crawl_command, crawl_environment
+
+_MARK = "demonstration.txt"
+
+
+class DemonstrationFailed(RuntimeError):
+    """A crawl of the demonstration did not do what it should; the message says which, and where its log is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crawl:
+    """One crawl of the demonstration: where it left its files, and what it found.
+
+    ``fetched`` are the addresses that the server answered with 200, ``requests`` all that it was asked for but
+    robots.txt; ``pages`` and ``harvest`` are the crawler's own figures.
+    """
+
+    prioritizer: str
+    folder: Path
+    pages: int
+    harvest: float
+    requests: int
+    fetched: tuple[str, ...]
+    targets: frozenset[str]
+
+    @property
+    def found(self) -> int:
+        """Targets among what was fetched."""
+        return len(self.targets.intersection(self.fetched))
+
+    @property
+    def report(self) -> Path:
+        """The crawl's report."""
+        return self.folder / "report.html"
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A generated web, written and opened, with what is known of its targets; each crawl has a folder in its folder."""
+
+    folder: Path
+    web: Web
+    topic: Path
+    targets: frozenset[str]
+
+    def crawl(self, prioritizer: str, *, pages: int) -> Crawl:
+        """Crawl the web from the start; what an earlier crawl with this prioritizer left is removed."""
+        folder = self.folder / prioritizer
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        with serve(self.web, log=folder / "fetches.tsv") as server:
+            _run(_command(self.topic, folder, pages), folder, server.proxy)
+        return _figures(folder, self.targets)
+
+
+def prepare(folder: Path, web: str = "demo") -> Stage:
+    """Make a generated web in a folder; what an earlier demonstration left there is removed, its critics too."""
+    _clear(folder)
+    path = folder / "web" / f"{web}.warc.gz"
+    write_web(make_web(web), path)
+    (topic_file,) = path.parent.glob("*.toml")
+    (topic,) = json.loads(path.with_name(f"{web}.topics.json").read_text("utf-8")).values()
+    return Stage(folder, Web.open(path), topic_file, frozenset(topic["target_urls"]))
+
+
+def _clear(folder: Path) -> None:
+    """Empty a folder, if a demonstration made it."""
+    mark = folder / _MARK
+    if folder.exists() and any(folder.iterdir()) and not mark.exists():
+        raise DemonstrationFailed(
+            f"{str(folder)!r} holds files that are not a demonstration's: name another with --out"
+        )
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    mark.write_text("Made by the demonstration, and emptied when it runs again.\n", "utf-8")
+
+
+def _run(command: Sequence[str], folder: Path, proxy: str) -> None:
+    environment = crawl_environment(proxy)
+    outcome = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, check=False)  # noqa: S603  # our own
+    if outcome.returncode:
+        raise DemonstrationFailed(
+            f"the crawl {folder.name} ended with {outcome.returncode}: see above, and {folder / 'crawl.log'}"
+        )
+
+
+def _figures(folder: Path, targets: frozenset[str]) -> Crawl:
+    stats = json.loads((folder / "stats.json").read_text("utf-8"))
+    fetches = [fetch for fetch in read_log(folder / "fetches.tsv") if not fetch.is_robots]
+    pages = stats.get("focused/page/judged", 0)
+    return Crawl(
+        prioritizer=folder.name,
+        folder=folder,
+        pages=pages,
+        harvest=stats.get("focused/relevance/sum", 0.0) / max(pages, 1),
+        requests=len(fetches),
+        fetched=tuple(fetch.url for fetch in fetches if fetch.status == 200),
+        targets=targets,
+    )
+
+
+def _command(topic: Path, folder: Path, pages: int) -> list[str]:
+    settings = {
+        "JOBDIR": folder,
+        "LOG_FILE": folder / "crawl.log",
+        "FOCUSED_STATS_FILE": folder / "stats.json",
+        "FOCUSED_MODELS": folder.parent / "models",
+        "DOWNLOAD_DELAY": 0,  # it is our own server
+        "AUTOTHROTTLE_ENABLED": False,
+    }
+    arguments = {"topic": topic, "pages": pages, "prioritizer": folder.name}
+    return crawl_command(arguments, settings, "-O", str(folder / "items.jsonl"))

@@ -1,0 +1,1 @@
+"""The critics and prioritizers of papers and classics, and what teaches them."""

@@ -1,0 +1,1 @@
+"""What only some papers see of a page."""

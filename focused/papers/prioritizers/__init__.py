@@ -1,0 +1,1 @@
+"""Judges of links, from papers and classics."""

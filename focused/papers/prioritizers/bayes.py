@@ -1,0 +1,73 @@
+"""Naive Bayes over words, for prioritizers that are taught by paths.
+
+A class's rates are smoothed relative frequencies (scikit-learn's `MultinomialNB`); what is seen of a page or a link is
+a row of counts over the words that are known. Products of many rates say 0 or 1 and nothing between, so that all links
+would rank alike: the log-likelihood of a row of n words is divided by n^``tempering``, which changes no order of the
+classes of one row when they are equally frequent, only how sure it sounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
+from scipy.special import softmax
+from sklearn.naive_bayes import MultinomialNB
+
+from focused.papers.prioritizers.taught import NotTaught
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Bayes:
+    """Learned: the ``classes`` (numbers), a row of ``rates`` for each, log p(word | class), and their log ``prior``."""
+
+    classes: NDArray[np.int64]
+    rates: Floats
+    prior: Floats
+    tempering: float
+
+    @classmethod
+    def fit(
+        cls,
+        counts: csr_matrix,
+        classes: NDArray[np.int64],
+        *,
+        weight: Floats | None = None,
+        prior: bool = True,
+        smoothing: float = 1.0,
+        tempering: float = 0.5,
+    ) -> Self:
+        """From rows of counts and their classes; without ``prior`` all classes are as probable."""
+        if not counts.shape[1]:
+            raise NotTaught("there are no words on the pages of the paths to learn from: were they read as HTML?")
+        model = MultinomialNB(alpha=smoothing, fit_prior=prior).fit(counts, classes, sample_weight=weight)
+        return cls(model.classes_, model.feature_log_prob_, model.class_log_prior_, tempering)
+
+    def posterior(self, counts: csr_matrix) -> Floats:
+        """p(class | row), a row each."""
+        length = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1)
+        likelihood = (counts @ self.rates.T) / (length**self.tempering)[:, None]
+        found: Floats = softmax(likelihood + self.prior, axis=1)
+        return found
+
+    def says_of(self, wanted: int) -> Floats:
+        """For each word how much more often it stands in one class than in the others, as a log-ratio."""
+        one = self.classes == wanted
+        ratio: Floats = self.rates[one].sum(axis=0) - self.rates[~one].mean(axis=0)
+        return ratio
+
+    def state(self) -> dict[str, NDArray[Any]]:
+        """What was learned, as arrays."""
+        return {name: np.asarray(getattr(self, name)) for name in ("classes", "rates", "prior", "tempering")}
+
+    @classmethod
+    def restore(cls, state: Mapping[str, NDArray[Any]]) -> Self:
+        """What `state` gave."""
+        classes, rates, prior = (np.array(state[name]) for name in ("classes", "rates", "prior"))
+        return cls(classes, rates, prior, float(state["tempering"]))

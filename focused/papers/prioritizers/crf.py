@@ -1,0 +1,220 @@
+"""Paths to goal pages by a conditional random field, after U. Sajjanhar, *Focused Web Crawling for E-Learning Content*
+(IIT Kharagpur, 2008), chapters 3 to 5.
+
+Sites of a kind are built alike: from a university's home page to departments, to people, to courses. A user shows
+some ways to goal pages, some that fail, and names pages on the way (milestones). A linear chain of dual states is
+fitted to these paths (`crf_training`, `crf_chain`); each state has a reward: how near it is to a goal (`crf_reward`).
+In the crawl α and δ run along the way by which a page was reached (§5.2.5)::
+
+    page fetched    α, δ of the page, from those of the link that led to it; label = argmax δ
+    each outlink    α, δ of the link;  score = Σ_y R(y) α(y)
+
+α and δ of a link are dense columns of its evidence, which is where the next page finds them. Where several links led
+to a page, α is their mean and δ their best. The thesis planned this crawl and did not run it.
+
+Its paths end where they fail, so what follows a failure is never seen, and links of a page that failed are as good as
+any. With ``sinks`` failure leads to failure: every failing path goes on to a link and a page of which nothing is known.
+
+Chosen on webkb: taught by two universities, a crawl of the third from its root, with paths drawn three times (`scrapy
+paths --kind visits`). Course pages after 50 pages, Cornell / Texas / Washington, means of the draws, and means of all
+after 100 and 200 (bench/simulate.py's way to crawl)::
+
+    the defaults (c2 = 0.2, least = 1)     7.7  27.7  38.3     34.2  38.8
+    c2 = 0.4                               8.7  27.0  39.0     34.1  38.3   goal pages on paths: precision .62, not .82
+    c2 = 0.2, least = 2                    8.3  28.0  34.3     32.4  38.7
+    c2 = 0.1, least = 2                    7.7  26.3  12.0     24.7  34.2
+    sinks                                  7.0  19.7  38.0     29.4  38.4
+    reward = paths                         7.0  23.7  35.0     33.1  38.6
+    reward = paths, sinks                  5.7  24.0  38.7     32.2  38.6   more on uci, where ways are longer
+    combine = mean (least = 2)             4.7  21.7  38.0     32.6  39.0
+    combine = first (least = 2)            8.3   9.0  38.0     28.3  35.7
+    near = 5 (least = 2)                   4.0  15.7  20.3     21.0  35.7
+
+Tried and left: weights held back by the same amount whatever the number of paths (c2 = 1 as in CRF packages: one wrong
+label, which long pages are sure to bring, leads the crawl astray; Washington 5 to 42 by the draw). Biases and
+transitions held back less than words (the labels get better, 78 % of pages and not 50 %, the crawl much worse: 12
+courses after 50 pages). The way up to each link as a path of its own (Cornell 1). Goals and failures weighing the same
+(no change). Links that no path took as failures (Washington 2 to 5: its way to the courses looks like none of the
+others'). The critic's opinion of page, anchor and words near as features (Texas 6, Cornell 4).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.critics.base import Critic, Verdict
+from focused.options import check_choice, check_number, check_switch, check_texts
+from focused.pages.evidence import Evidence
+from focused.pages.page import Links, Page
+from focused.papers.pages.headings import as_heading
+from focused.papers.paths.path import PREFIX
+from focused.papers.paths.stops import Stops
+from focused.papers.prioritizers.crf_chain import Chain, Floats, alpha_step, delta_step, start
+from focused.papers.prioritizers.crf_features import link_features, page_features
+from focused.papers.prioritizers.crf_lessons import REWARDS, Teaching
+from focused.papers.prioritizers.taught import Figures, NotTaught, Progress, TaughtPrioritizer
+from focused.prioritizers.base import Contribution, State
+
+_SMALLEST = 1e-30
+_TOLD = 0.05
+
+
+class Crf(TaughtPrioritizer):
+    """Follows links by where on a labelled path they seem to stand."""
+
+    name = "crf"
+    follows_paths = True
+    labels_pages = True
+    kind_of_paths = "visits"
+
+    def __init__(
+        self,
+        *,
+        critic: Critic | None = None,
+        combine: str = "max",
+        seed: int = 0,
+        gamma: float = 0.5,
+        reward: str = "thesis",
+        c2: float = 0.2,
+        least: int = 1,
+        near: int = 10,
+        headings: Sequence[str] = (),
+        sinks: bool = False,
+        iterations: int = 200,
+    ) -> None:
+        super().__init__(critic=critic, combine=combine, seed=seed)
+        check_number("gamma", gamma, 0, 1)
+        check_number("c2", c2, 1e-6, 1e6)
+        check_number("least", least, 1, 1_000, whole=True)
+        check_number("near", near, 0, 100, whole=True)
+        check_number("iterations", iterations, 1, 10_000, whole=True)
+        check_choice("reward", reward, REWARDS)
+        check_switch("sinks", sinks)
+        check_texts("headings", headings)
+        if not all(map(as_heading, headings)):
+            raise ValueError(f"headings={headings!r}: give a list of headings of one to five words each")
+        self.near, self.headings = near, frozenset(map(as_heading, headings))
+        self._teaching = Teaching(
+            near=near, headings=self.headings, gamma=gamma, reward=reward, c2=c2, least=least, sinks=sinks,
+            iterations=iterations,
+        )  # fmt: skip
+        self.labels: list[str] = []
+        self._logits: WeakKeyDictionary[Page, Floats] = WeakKeyDictionary()
+
+    @property
+    def made_for(self) -> dict[str, Any]:
+        """What features are made of; the other options have done their work when it is taught."""
+        return {"near": self.near, "headings": sorted(self.headings)}
+
+    def teach(self, paths: Sequence[Stops], progress: Progress = lambda *_: None) -> Figures:
+        """Fit the chain; figures are those of paths held out, of sites held out where there are several."""
+        knowledge, figures = self._teaching.run(paths, progress)
+        self.take(knowledge)
+        return figures
+
+    def knowledge(self) -> State:
+        """The labels, the chain and the rewards."""
+        if not self.labels:
+            return {}
+        return {"labels": np.array(self.labels), "reward": self.reward, **self.chain.to_arrays()}
+
+    def take(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
+        """Take back what `knowledge` gave."""
+        self.labels = [str(label) for label in knowledge["labels"]]
+        self.reward: Floats = np.asarray(knowledge["reward"])
+        self.chain = Chain.from_arrays(knowledge)
+        self.dense = (
+            "state of the page",
+            *(f"alpha {label}" for label in self.labels),
+            *(f"delta {label}" for label in self.labels),
+        )
+        self._logits.clear()
+
+    def evidence(
+        self,
+        page: Page,
+        verdict: Verdict,
+        links: Links,
+        *,
+        fetched: NDArray[np.float32] | None = None,
+        arrived_by: Evidence | None = None,
+    ) -> Evidence:
+        """What is known of each link, and α and δ of its path up to it."""
+        alpha, delta = self._states_of(page, arrived_by)
+        rows = link_features(page, links, self.near)
+        logits = self.chain.links.logits(rows)
+        alphas = np.maximum(alpha_step(alpha, self.chain.to_link, logits), _SMALLEST)
+        deltas = delta_step(delta, self.chain.to_link, logits)
+        label = np.full(len(links), np.argmax(delta))
+        return Evidence.of(*rows, np.column_stack([label, alphas, deltas]).astype(np.float32), links.first)
+
+    def score(self, evidence: Evidence) -> NDArray[np.float32]:
+        """Σ R(y) α(y) over the states of the link."""
+        return np.clip(self._alphas(evidence) @ self.reward, 0, 1).astype(np.float32)
+
+    def label_of(self, page: Page, verdict: Verdict, *, arrived_by: Evidence | None = None) -> str:
+        """The most probable label of the page at the end of its path; '' for one on the way to the next milestone."""
+        state = self.state_of(page, arrived_by)
+        return "" if state.startswith(PREFIX) else state
+
+    def state_of(self, page: Page, arrived_by: Evidence | None) -> str:
+        """The last state of the most probable chain that ends at the page."""
+        return self.labels[int(np.argmax(self._states_of(page, arrived_by)[1]))]
+
+    def _alphas(self, evidence: Evidence) -> Floats:
+        return evidence.dense[:, 1 : 1 + len(self.labels)].astype(np.float64)
+
+    def _states_of(self, page: Page, arrived_by: Evidence | None) -> tuple[Floats, Floats]:
+        """α and δ of a page."""
+        if not self.labels:
+            raise NotTaught(f"prioritizer {self.name!r} has not been taught: scrapy teach --prioritizer {self.name}")
+        said = self._logits_of(page)
+        if arrived_by is None or not len(arrived_by):
+            alpha, delta = start(len(self.labels))
+            nothing = np.zeros((len(alpha), len(alpha)))
+            return alpha_step(alpha, nothing, said), delta_step(delta, nothing, said)
+        alpha = self._alphas(arrived_by).mean(axis=0)
+        delta = arrived_by.dense[:, 1 + len(self.labels) :].max(axis=0).astype(np.float64)
+        return alpha_step(alpha, self.chain.to_page, said), delta_step(delta, self.chain.to_page, said)
+
+    def _logits_of(self, page: Page) -> Floats:
+        """What a page's features say for each state; asked for twice, once for its links and once for its label."""
+        said = self._logits.get(page)
+        if said is None:
+            ids = page_features(page, self.headings)
+            said = self._logits[page] = self.chain.pages.logits((np.array([0, len(ids)]), ids))[0]
+        return said
+
+    def explain(self, evidence: Evidence) -> list[Contribution]:
+        """What the words of one link add to its score, each with the state it speaks for, and the states it is in.
+
+        The score is not linear in the words: what is told is its slope, Σ_y α(y) (R(y) - score) w(y), in units of the
+        deviation of R among the link's states: rewards may differ by little, and the order of links is all that counts.
+        """
+        alpha = self._alphas(evidence)[0]
+        beyond = self.reward - alpha @ self.reward
+        deviation = max(float(np.sqrt(alpha @ beyond**2)), _SMALLEST)
+        ids = np.unique(evidence.ids)
+        weights = self.chain.links.of(ids)
+        slopes = weights @ (alpha * beyond / deviation)
+        towards = [self.labels[i] for i in weights.argmax(axis=1).tolist()]
+        parts = [
+            Contribution(feature, slope, label)
+            for feature, slope, label in zip(ids.tolist(), slopes.tolist(), towards, strict=True)
+            if slope
+        ]
+        page = self.labels[int(evidence.dense[0, 0])]
+        for state in np.flatnonzero(alpha >= _TOLD).tolist():
+            name = f"from {page!r} to {self.labels[state]!r} (probability {alpha[state]:.2f})"
+            parts.append(Contribution(name, float(alpha[state] * self.reward[state])))
+        return sorted(parts, key=lambda part: -abs(part.weight))
+
+    def weights_of(self, ids: NDArray[np.uint32]) -> NDArray[np.float32]:
+        """What each feature adds to the score of a link that may be in any state."""
+        slopes = self.chain.links.of(ids) @ (self.reward - self.reward.mean()) / len(self.labels)
+        return np.asarray(slopes, np.float32)

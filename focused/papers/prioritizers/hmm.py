@@ -1,0 +1,176 @@
+"""Paths towards targets by a hidden Markov model.
+
+After H. Liu, J. Janssen, E. Milios, *Using HMM to learn user browsing patterns for focused web crawling* (Data &
+Knowledge Engineering 59(2), 2006): the crawler before `memm`.
+
+Hidden states T0 … T4 are the clicks from a page to the nearest target, T4 is four or more. What is observed of a page
+is its cluster: pages are vectors of latent semantic indexing (a truncated SVD of TF-IDF) clustered by k-means. With
+transitions a[i, j] and emissions b[j, c], counted along taught paths, what is believed moves with each page::
+
+    α(Tj, t) ∝ b[j, cluster of page t] · Σ_i α(Ti, t-1) a[i, j]        (the best i in place of the sum for ``viterbi``)
+
+and the child's state is foretold by one step more without an observation, Σ_j α(Tj, t) a[j, ·]. All links of a page
+share it: the words of a link count for nothing, which is what `memm` has changed.
+
+Simplified: k-means with a given number of clusters where the paper has X-means, which finds one; paths drawn from a web
+or told by a user where the paper has also the visits of a person; seeds begin with all states equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.critics.base import Critic, Verdict
+from focused.options import check_choice, check_number
+from focused.pages.evidence import Evidence
+from focused.pages.page import Links, Page
+from focused.papers.paths.stops import Stops
+from focused.papers.prioritizers.ground import NO_PAGE, Ground, figures_of, prior_of
+from focused.papers.prioritizers.hmm_chain import Chain, Clusters
+from focused.papers.prioritizers.states import (
+    INFERENCES,
+    NAMES,
+    PRIORITIES,
+    Floats,
+    belief_on_arrival,
+    log_odds,
+    normalised,
+    path_told,
+    priority,
+    step,
+    uniform,
+)
+from focused.papers.prioritizers.taught import Figures, Progress, TaughtPrioritizer
+from focused.prioritizers.base import Contribution, State
+
+
+class Hmm(TaughtPrioritizer):
+    """Follows links of pages that seem to be on the way to a target, by the clusters of the pages on the way.
+
+    ``clusters`` and ``dimensions`` of the latent space: fewer see less, more remember the pages they were taught by.
+    ``smoothing``: how often each transition and emission counts as seen beside what was seen. ``inference``,
+    ``priority`` and ``gamma`` as for `memm`.
+    """
+
+    name = "hmm"
+    follows_paths = True
+    dense = tuple(f"path: {name}" for name in NAMES)
+
+    def __init__(
+        self,
+        *,
+        critic: Critic | None = None,
+        combine: str = "mean",
+        seed: int = 0,
+        inference: str = "marginal",
+        priority: str = "discounted",
+        gamma: float = 0.3,
+        clusters: int = 50,
+        dimensions: int = 50,
+        smoothing: float = 1.0,
+    ) -> None:
+        super().__init__(critic=critic, combine=combine, seed=seed)
+        check_choice("inference", inference, INFERENCES)
+        check_choice("priority", priority, PRIORITIES)
+        check_number("gamma", gamma, 0, 1)
+        check_number("clusters", clusters, 2, 1_000, whole=True)
+        check_number("dimensions", dimensions, 1, 1_000, whole=True)
+        check_number("smoothing", smoothing, 1e-6, 1_000)
+        self.inference, self.priority, self.gamma = inference, priority, gamma
+        self.clusters, self.dimensions, self.smoothing = clusters, dimensions, smoothing
+        self._model: tuple[Clusters, Chain] | None = None
+
+    @property
+    def made_for(self) -> dict[str, Any]:
+        """How pages are clustered."""
+        return {"clusters": self.clusters, "dimensions": self.dimensions}
+
+    def teach(self, paths: Sequence[Stops], progress: Progress = lambda *_: None) -> Figures:
+        """Cluster and count, once without the pages held out for the figures, and once with all."""
+        ground = Ground.of(paths)
+        ground.check()
+        seen = ~ground.held_out()
+        progress(0, 2)
+        figures = self._figures(ground, self._fit(ground, seen), seen) if seen.any() and not seen.all() else {}
+        progress(1, 2)
+        self._model = self._fit(ground, np.ones(len(seen), np.bool_))
+        progress(2, 2)
+        return {"pages": float(len(seen)), "clusters": float(len(self._model[0])), **figures}
+
+    def _fit(self, ground: Ground, trusted: NDArray[np.bool_]) -> tuple[Clusters, Chain]:
+        pages = [page for page, trust in zip(ground.pages, trusted.tolist(), strict=True) if trust]
+        clusters = Clusters.of(pages, clusters=self.clusters, dimensions=self.dimensions, seed=self.seed)
+        observed = [clusters.of_page(page) for page in ground.pages]
+        return clusters, Chain.counted(ground, observed, len(clusters), trusted=trusted, smoothing=self.smoothing)
+
+    def _figures(self, ground: Ground, model: tuple[Clusters, Chain], seen: NDArray[np.bool_]) -> Figures:
+        """Each path is gone along; what is told of pages held out counts."""
+        clusters, chain = model
+        observed = [clusters.of_page(page) for page in ground.pages]
+        pages, links, rows = [], [], []
+        for path in ground.paths:
+            coming = uniform()
+            for _, _, v in path:
+                rows.append(v)
+                links.append(coming)
+                pages.append(normalised(coming * chain.seen(observed[v])))
+                coming = self._beyond(chain, coming, observed[v])
+        layers, out = np.array(ground.layers)[rows], ~seen[rows]
+        begins = np.array([u == NO_PAGE for path in ground.paths for u, _, _ in path])
+        prior = prior_of(layers[~out], np.ones((~out).sum()))
+        figures: Figures = {}
+        for what, told, of in (("pages", pages, out), ("links", links, out & ~begins)):
+            figures |= figures_of(what, np.array(told)[of], layers[of], np.ones(of.sum()), prior)
+        return figures
+
+    def _beyond(self, chain: Chain, coming: Floats, cluster: int) -> Floats:
+        """What is foretold of a page's children: what was foretold of it, what is seen of it, and one step more."""
+        return step(normalised(coming * chain.seen(cluster)), chain.transitions, self.inference)
+
+    def knowledge(self) -> State:
+        """Clusters and chain."""
+        if self._model is None:
+            return {}
+        clusters, chain = self._model
+        return {**vars(clusters), **vars(chain)}
+
+    def take(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
+        """Take back what `knowledge` gave."""
+        self._model = None
+        if knowledge:
+            clusters = Clusters(**{field.name: knowledge[field.name] for field in fields(Clusters)})
+            self._model = clusters, Chain(knowledge["transitions"], knowledge["emissions"])
+
+    def evidence(
+        self,
+        page: Page,
+        verdict: Verdict,
+        links: Links,
+        *,
+        fetched: NDArray[np.float32] | None = None,
+        arrived_by: Evidence | None = None,
+    ) -> Evidence:
+        """What is foretold of the page's children: the same for all its links."""
+        foretold = belief_on_arrival(arrived_by, self.inference)
+        if self._model is not None:
+            clusters, chain = self._model
+            foretold = self._beyond(chain, foretold, clusters.of_page(page))
+        n = len(links)
+        dense = np.tile(foretold.astype(np.float32), (n, 1))
+        return Evidence.of(np.zeros(n + 1, np.int64), np.zeros(0, np.uint32), dense, links.first)
+
+    def score(self, evidence: Evidence) -> NDArray[np.float32]:
+        """By the states foretold."""
+        return priority(evidence.dense.astype(np.float64), self.gamma, self.priority)
+
+    def explain(self, evidence: Evidence) -> list[Contribution]:
+        """The path is all there is to tell."""
+        belief = evidence.dense[0].astype(np.float64)
+        plain = priority(uniform(), self.gamma, "discounted")
+        said = priority(belief, self.gamma, "discounted")
+        return [path_told(belief, log_odds(float(said)) - log_odds(float(plain)))]

@@ -1,0 +1,221 @@
+"""Paths towards targets by maximum-entropy Markov models.
+
+After H. Liu, E. Milios, L. Korba, *Exploiting Multiple Features with MEMMs for Focused Web Crawling* (NLDB 2008).
+Hidden states T0 … T4 are the clicks from a page to the nearest target, T4 is four or more. What is believed of the
+page at position t, having seen o_1 … o_t on the way there, moves by their equation 4::
+
+    α(Tj, t) = Σ_i α(Ti, t-1) p(Tj | Ti, o_t)         or, for ``viterbi``, with the best i in place of the sum (6)
+
+normalised at each step. (In the paper's spelled-out form of 4, the feature functions read f(T_j, T_j', o): by their own
+definition f(s_t-1, s_t, o_t), and by the normalising factor below it, the state before comes first.) α of a page
+stands in the dense evidence of its links, where the next page finds it; a link is judged by one step more, with a
+second model of what is known before its page is there. Seeds begin with all states equal.
+
+The paper does not say how the priority comes of the states: here Σ γ^j P(Tj), or the most probable state. See
+`memm_features` for what is seen, `maxent` for the models, `memm_lessons` for what they are fitted to.
+
+Tried on WebKB: taught by 4,000 walks on two universities, crawled the third from its root; share of what could be found
+at 50, 100 and 200 pages, mean of courses, faculty and projects at three universities. Within a row of defaults of its
+time; .03 apart is noise. Before "usual words out", of several links the mean counted where nothing is said::
+
+    all links teach, each once                 .40    as many links, as often as walked (damped) .29 (six topics)
+    the steps of the walks alone               .20    the paper's way: no model has met a link that leads away
+    features on two sites at least             .41    on two pages .40; courses .46 against .37 (six topics)
+    four words near (near=4)                   .51    none .50, ten .41 (six topics), eight .46 (max)
+    the best of several links, not the mean    .55    against .51; today .57, .55, and .43 for the first
+    usual words out of the keywords            .57    against .52
+    strength=0.3                               .49    against .54; 0.01: .36 against .40 (six topics)
+    priority="state"                           .25    nearly all links are most probably T4
+    inference="viterbi"                        .58    against .57: no difference that could be told
+    visits in place of walks                   .42    against .55: courses as good, faculty not
+
+One model with s' as edge features or one for each s' tell held-out states as well (log-loss on links .77 and .78, on
+pages .88 and .85, three topics): one was kept, with a fifth of the weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.critics.base import Critic, Verdict
+from focused.options import check_choice, check_number
+from focused.pages.evidence import Evidence
+from focused.pages.page import Links, Page
+from focused.pages.tokens import Ids
+from focused.papers.paths.stops import Stops
+from focused.papers.prioritizers.memm_features import FEATURES, OF_LINK, Sight
+from focused.papers.prioritizers.memm_teaching import Models, Teaching
+from focused.papers.prioritizers.states import (
+    INFERENCES,
+    NAMES,
+    PRIORITIES,
+    STATES,
+    Floats,
+    belief_on_arrival,
+    log_odds,
+    path_told,
+    priority,
+    step,
+    uniform,
+    worth,
+)
+from focused.papers.prioritizers.taught import Figures, Progress, TaughtPrioritizer
+from focused.prioritizers.base import Contribution, State
+
+_NOTHING = np.zeros(0, np.uint32)
+_SMALLEST = 1e-9
+_CHUNK = 4_096
+
+
+class Memm(TaughtPrioritizer):
+    """Follows links by how many clicks before a target they seem to stand.
+
+    ``features``: ``all``, ``words`` or ``sim-meta``, the sets of §4.2. ``inference``: ``marginal`` or ``viterbi``.
+    ``priority``: ``discounted``, the worth γ^j of the states by their probability, or ``state``, the most probable
+    state and then its probability. ``keywords``: how many at most. ``near``: words on each side of a link.
+    ``strength``: variance of the prior of the weights; larger trusts the paths more. ``beside``: how much a link beside
+    the paths teaches that leads to none of their pages, against one that does.
+    """
+
+    name = "memm"
+    follows_paths = True
+    dense = (*(f"path: {name}" for name in NAMES), *(f"link: {name}" for name in NAMES), *OF_LINK)
+
+    def __init__(
+        self,
+        *,
+        critic: Critic | None = None,
+        combine: str = "max",
+        seed: int = 0,
+        features: str = "all",
+        inference: str = "marginal",
+        priority: str = "discounted",
+        gamma: float = 0.3,
+        keywords: int = 200,
+        near: int = 4,
+        strength: float = 0.1,
+        beside: float = 0.3,
+    ) -> None:
+        super().__init__(critic=critic, combine=combine, seed=seed)
+        check_choice("features", features, FEATURES)
+        check_choice("inference", inference, INFERENCES)
+        check_choice("priority", priority, PRIORITIES)
+        check_number("gamma", gamma, 0, 1)
+        check_number("keywords", keywords, 0, 10_000, whole=True)
+        check_number("near", near, 0, 100, whole=True)
+        check_number("strength", strength, 1e-6, 1e6)
+        check_number("beside", beside, 0, 1)
+        self.features, self.near = features, near
+        self.inference, self.priority, self.gamma = inference, priority, gamma
+        self._teaching = Teaching(keywords=keywords, strength=strength, beside=beside, inference=inference)
+        self._models: Models | None = None
+
+    @property
+    def made_for(self) -> dict[str, Any]:
+        """What features are made of."""
+        return {"features": self.features, "near": self.near}
+
+    def teach(self, paths: Sequence[Stops], progress: Progress = lambda *_: None) -> Figures:
+        """Choose keywords, fit both models; figures are those of pages held out."""
+        models, figures = self._teaching.run(paths, self.critic, self._sight(_NOTHING), progress)
+        self._models = models
+        return figures
+
+    def knowledge(self) -> State:
+        """The keywords and both models."""
+        return self._models.state() if self._models else {}
+
+    def take(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
+        """Take back what `knowledge` gave."""
+        self._models = Models.restore(knowledge) if knowledge else None
+
+    def evidence(
+        self,
+        page: Page,
+        verdict: Verdict,
+        links: Links,
+        *,
+        fetched: NDArray[np.float32] | None = None,
+        arrived_by: Evidence | None = None,
+    ) -> Evidence:
+        """What is believed of the page after it was seen, and what is seen of each link."""
+        belief = belief_on_arrival(arrived_by, self.inference)
+        if self._models is None:
+            return _evidence(belief, np.zeros((len(links), STATES)), _unseen(links))
+        models, sight = self._models, self._sight(self._models.keywords)
+        view = sight.view(page)
+        seen = sight.of_page(view, arrived_by.ids if arrived_by is not None else _NOTHING)
+        belief = step(belief, models.page.transitions(models.page.says(seen))[0], self.inference)
+        of_links = _pruned(sight.of_links(view, links), models.known)
+        return _evidence(belief, models.link.says(of_links), of_links)
+
+    def _sight(self, keywords: NDArray[np.uint32]) -> Sight:
+        targets = self.critic.targets if self.critic is not None else None
+        if targets is None and self.features != "words":
+            raise ValueError(
+                f"prioritizer 'memm' with features={self.features!r} compares pages with the topic's targets, and "
+                "this critic keeps none: take a critic of Focused's, or set features = 'words'"
+            )
+        return Sight(self.features, keywords, targets, self.near)
+
+    def score(self, evidence: Evidence) -> NDArray[np.float32]:
+        """By what is believed of the page behind the link."""
+        scores = np.empty(len(evidence), np.float32)
+        for begin in range(0, len(evidence), _CHUNK):
+            some = evidence.dense[begin : begin + _CHUNK]
+            belief = _belief(some)
+            if self._models is not None:
+                belief = step(belief, self._transitions(some, self._models), self.inference)
+            scores[begin : begin + _CHUNK] = priority(belief, self.gamma, self.priority)
+        return scores
+
+    def _transitions(self, dense: NDArray[np.float32], models: Models) -> Floats:
+        # What is seen of a link never says another thing, so it is not added up again.
+        return models.link.transitions(dense[:, STATES : 2 * STATES])
+
+    def explain(self, evidence: Evidence) -> list[Contribution]:
+        """What each feature of a link adds to the log-odds of Σ γ^j P(Tj), to first order, and what the path adds."""
+        belief = _belief(evidence.dense)[0]
+        if self._models is None:
+            return [path_told(belief, 0.0)]
+        worths = worth(self.gamma)
+        chances = self._transitions(evidence.dense, self._models)[0]
+        said = chances @ worths
+        total = float(belief @ said)
+        pull = belief @ (chances * (worths - said[:, None])) / max(total * (1 - total), _SMALLEST)
+        seen = Evidence.of(evidence.starts, evidence.ids, evidence.dense[:, 2 * STATES :])
+        parts = self._models.link.contributions(seen, pull, OF_LINK)
+        parts.append(path_told(belief, log_odds(total) - log_odds(float(uniform() @ said))))
+        return sorted(parts, key=lambda part: -abs(part.weight))
+
+    def weights_of(self, ids: NDArray[np.uint32]) -> NDArray[np.float32]:
+        """How far each feature of a link moves the worth of the states, beside their mean."""
+        if self._models is None:
+            return np.zeros(len(ids), np.float32)
+        worths = worth(self.gamma)
+        return self._models.link.weights_of(ids, worths - worths.mean())
+
+
+def _belief(dense: NDArray[np.float32]) -> Floats:
+    return dense[:, :STATES].astype(np.float64)
+
+
+def _evidence(belief: Floats, says: Floats, seen: Evidence) -> Evidence:
+    path = np.tile(belief, (len(seen), 1))
+    return Evidence.of(seen.starts, seen.ids, np.hstack([path, says, seen.dense]).astype(np.float32), seen.leaf)
+
+
+def _unseen(links: Links) -> Evidence:
+    n = len(links)
+    return Evidence.of(np.zeros(n + 1, np.int64), _NOTHING, np.zeros((n, len(OF_LINK)), np.float32), links.first)
+
+
+def _pruned(seen: Evidence, known: Ids) -> Evidence:
+    """Without the features of which nothing was learned."""
+    kept = np.isin(seen.ids, known)
+    starts = np.concatenate([[0], np.cumsum(kept)])[seen.starts]
+    return Evidence.of(starts, seen.ids[kept], seen.dense, seen.leaf)

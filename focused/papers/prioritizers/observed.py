@@ -1,0 +1,52 @@
+"""Best-first with an apprentice looking over its shoulder: the first half of §3.5 of the paper.
+
+The crawl is best-first's, link for link. But the evidence that is kept is what an apprentice would see, so that one can
+be trained offline on the lessons of the crawl and lead a second one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.critics.base import Critic
+from focused.options import make
+from focused.pages.evidence import Evidence
+from focused.papers.prioritizers.apprentice import Apprentice
+from focused.prioritizers.base import Lessons, Prioritizer
+
+if TYPE_CHECKING:
+    from focused.critics.base import Verdict
+    from focused.pages.page import Links, Page
+
+
+def for_apprentice(lessons: Lessons) -> Lessons:
+    """The lessons of such a crawl, or of an apprentice's own, as an apprentice sees them."""
+    seen = np.ascontiguousarray(lessons.evidence.dense[:, : len(Apprentice.dense)])
+    return replace(lessons, evidence=replace(lessons.evidence, dense=seen))
+
+
+class BestFirstObserved(Prioritizer):
+    """Scores links by R(*u*); keeps an apprentice's evidence. ``options`` are the apprentice's."""
+
+    name = "best-first-observed"
+    # R(u) as it is: the apprentice's own number is cut off at both ends, and would make other ties.
+    dense = (*Apprentice.dense, "R(u)")
+
+    def __init__(self, *, critic: Critic | None = None, combine: str = "first", seed: int = 0, **options: Any) -> None:
+        super().__init__(critic=critic, combine=combine, seed=seed)
+        self.apprentice = make(Apprentice, {"seed": seed, **options}, table="prioritizer", critic=critic)
+        self.sees_fetched = self.apprentice.sees_fetched
+
+    def evidence(self, page: Page, verdict: Verdict, links: Links, **known: Any) -> Evidence:
+        """The apprentice's evidence, and R(*u*)."""
+        seen = self.apprentice.evidence(page, verdict, links, **known)
+        seen.dense = np.column_stack([seen.dense, np.full(len(links), verdict.relevance, np.float32)])
+        return seen
+
+    def score(self, evidence: Evidence) -> NDArray[np.float32]:
+        """R(*u*), as it was written down."""
+        return np.clip(evidence.dense[:, -1], 0, 1)

@@ -1,0 +1,101 @@
+"""Shark-search: fish-search with degrees of relevance, and with an eye for what stands around a link.
+
+M. Hersovici, M. Jacovi, Y. Maarek, D. Pelleg, M. Shtalhaim, S. Ur, *The shark-search algorithm. An application:
+tailored Web site mapping* (WWW 1998), §2.2. With sim(*q*, ·) the similarity to what is sought, in [0, 1]::
+
+    inherited(v)    = δ·sim(q, u)         when u is relevant
+                      δ·inherited(u)      when it is not
+    anchor(v)       = sim(q, the link's text)
+    context(v)      = 1                   when the link's text is relevant
+                      sim(q, the words around it)    when it is not
+    neighbourhood   = β·anchor + (1 - β)·context
+    potential(v)    = γ·inherited + (1 - γ)·neighbourhood
+
+The score is potential(*v*). Where several links lead to a page the greatest counts, as in the paper.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.critics.base import Critic
+from focused.options import check_number
+from focused.pages.evidence import Evidence
+from focused.papers.prioritizers.features import anchor_spans
+from focused.papers.prioritizers.similarity import Similarity
+from focused.prioritizers.base import Contribution, Prioritizer
+
+if TYPE_CHECKING:
+    from focused.critics.base import Verdict
+    from focused.pages.page import Links, Page
+
+
+class SharkSearch(Prioritizer):
+    """Scores links by their page's relevance, handed down and fading, and by the words in and around them."""
+
+    name = "shark-search"
+    dense = ("inherited score", "anchor", "words around")
+    follows_paths = True
+
+    def __init__(
+        self,
+        *,
+        critic: Critic | None = None,
+        combine: str = "max",
+        seed: int = 0,
+        by: str = "critic",
+        delta: float = 0.5,
+        beta: float = 0.8,
+        gamma: float = 0.5,
+        relevant: float = 0.5,
+        words: int = 10,
+    ) -> None:
+        super().__init__(critic=critic, combine=combine, seed=seed)
+        for name, value in {"delta": delta, "beta": beta, "gamma": gamma, "relevant": relevant}.items():
+            check_number(name, value, 0, 1)
+        check_number("words", words, 0, 1_000, whole=True)
+        self._similarity = Similarity(critic, by, self.name)
+        self.delta, self.beta, self.gamma = delta, beta, gamma
+        self.relevant, self.words = relevant, words
+
+    def evidence(
+        self, page: Page, verdict: Verdict, links: Links, *, arrived_by: Evidence | None = None, **known: Any
+    ) -> Evidence:
+        """The inherited score, and the similarity of each link's text and of the words around it."""
+        n = len(links)
+        dense = np.empty((n, 3), np.float32)
+        dense[:, 0] = self._inherited(self._similarity.of_page(page, verdict), arrived_by)
+        dense[:, 1], dense[:, 2] = self._neighbourhood(page, links)
+        return Evidence.of(np.zeros(n + 1, np.int64), np.zeros(0, np.uint32), dense, links.first)
+
+    def _inherited(self, similarity: float, arrived_by: Evidence | None) -> float:
+        """What the links of a page inherit."""
+        if arrived_by is None or similarity > self.relevant:
+            return self.delta * similarity
+        return self.delta * float(arrived_by.dense[:, 0].max())
+
+    def _neighbourhood(self, page: Page, links: Links) -> NDArray[np.float32]:
+        """Similarity of anchors and of their contexts, a row each."""
+        begin, end = anchor_spans(page, links)
+        wide = np.maximum(begin - self.words, 0).tolist(), (end + self.words).tolist()
+        anchors = [page.ids[i:j] for i, j in zip(begin.tolist(), end.tolist(), strict=True)]
+        contexts = [page.ids[i:j] for i, j in zip(*wide, strict=True)]
+        anchor, context = self._similarity.of_texts([*anchors, *contexts]).reshape(2, -1)
+        return np.stack([anchor, np.where(anchor > self.relevant, 1, context)])
+
+    def score(self, evidence: Evidence) -> NDArray[np.float32]:
+        """The potential score."""
+        potential: NDArray[np.float32] = np.clip(evidence.dense @ self._weights(), 0, 1)
+        return potential
+
+    def _weights(self) -> NDArray[np.float32]:
+        beta, gamma = self.beta, self.gamma
+        return np.array([gamma, (1 - gamma) * beta, (1 - gamma) * (1 - beta)], np.float32)
+
+    def explain(self, evidence: Evidence) -> list[Contribution]:
+        """The three parts of the score."""
+        parts = zip(self.dense, (evidence.dense[0] * self._weights()).tolist(), strict=True)
+        return sorted((Contribution(name, part) for name, part in parts), key=lambda part: -abs(part.weight))

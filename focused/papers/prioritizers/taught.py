@@ -1,0 +1,129 @@
+"""Prioritizers that must be taught by paths before they can lead a crawl, and where what they know is kept.
+
+Beside the topic's critic in the models folder: ``NAME.npz`` (arrays, so that reading it runs no code) and
+``NAME.card.json``, which says what it is.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from shlex import quote
+from typing import Any, ClassVar
+from zipfile import BadZipFile
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.arrays import load_arrays, save_arrays
+from focused.files import write_whole
+from focused.papers.paths.stops import Stops
+from focused.prioritizers.base import Prioritizer, State
+
+Progress = Callable[[int, int], None]
+"""Told how many steps of the training are done, of how many; may raise to end it."""
+Figures = dict[str, float]
+FORMAT = 1
+MADE_FOR = "made for"
+
+
+class NotTaught(ValueError):
+    """Paths that cannot teach, or a prioritizer that has not been taught; the message says the way out."""
+
+
+class TaughtPrioritizer(Prioritizer):
+    """A prioritizer that learns from paths, before the crawl; `teach` changes it, nothing else does."""
+
+    taught: ClassVar[bool] = True
+    kind_of_paths: ClassVar[str] = "walks"
+    """What suits it where paths are drawn for it: "walks" or "visits", as `scrapy paths --kind` tells them apart."""
+
+    @property
+    @abstractmethod
+    def made_for(self) -> dict[str, Any]:
+        """The options that what was learned is bound to."""
+
+    @abstractmethod
+    def teach(self, paths: Sequence[Stops], progress: Progress = lambda *_: None) -> Figures:
+        """Learn from paths, and give figures for the card. NotTaught if they cannot teach."""
+
+    @abstractmethod
+    def knowledge(self) -> State:
+        """What was learned, as arrays; nothing before `teach`."""
+
+    @abstractmethod
+    def take(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
+        """Take back what `knowledge` gave."""
+
+    def state(self) -> State:
+        """What was learned, and the options it is bound to."""
+        return {
+            MADE_FOR: np.array(json.dumps({"format": FORMAT, "name": self.name, **self.made_for})),
+            **self.knowledge(),
+        }
+
+    def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
+        """Take back what `state` gave, if it was made with the same options."""
+        if MADE_FOR not in state:
+            raise ValueError(f"this is not what a prioritizer {self.name!r} has learned")
+        saved = json.loads(str(state[MADE_FOR]))
+        for name, value in {"format": FORMAT, "name": self.name, **self.made_for}.items():
+            if saved.get(name) != json.loads(json.dumps(value)):
+                raise ValueError(f"it was taught with {name}={saved.get(name)!r}, not {value!r}")
+        self.take({name: array for name, array in state.items() if name != MADE_FOR})
+
+
+class TaughtCard(msgspec.Struct, kw_only=True):
+    """What a taught prioritizer is: how it was made, of what, and how well it did on what it had not seen."""
+
+    topic: str
+    prioritizer: str
+    options: dict[str, Any] = {}
+    paths: dict[str, Any] = {}
+    figures: Figures = {}
+    trained: str = ""
+    sha256: str = ""
+
+
+def save_taught(folder: Path, prioritizer: Prioritizer, card: TaughtCard) -> Path:
+    """Write what a prioritizer learned and its card; each whole or not at all, the card last."""
+    folder.mkdir(parents=True, exist_ok=True)
+    data = save_arrays(prioritizer.state())
+    with write_whole(folder / f"{prioritizer.name}.npz") as file:
+        file.write(data)
+    signed = msgspec.structs.replace(card, sha256=sha256(data).hexdigest())
+    with write_whole(_card_file(folder, prioritizer.name)) as file:
+        file.write(msgspec.json.format(msgspec.json.encode(signed), indent=2) + b"\n")
+    return folder
+
+
+def load_taught(folder: Path, prioritizer: Prioritizer, topic: str) -> TaughtCard | None:
+    """Give a prioritizer what it was taught; None if there is nothing and it needs nothing. NotTaught says why not."""
+    path, card_file = folder / f"{prioritizer.name}.npz", _card_file(folder, prioritizer.name)
+    way_out = f"scrapy teach {quote(topic)} --prioritizer {prioritizer.name} {prioritizer.taught_by}"
+    if "--paths" in prioritizer.taught_by:
+        way_out += ", where FILE is what `scrapy paths` has written (docs/paths.md)"
+    if not (path.is_file() and card_file.is_file()):
+        if not prioritizer.taught:
+            return None
+        raise NotTaught(f"prioritizer {prioritizer.name!r} has not been taught for topic {topic!r}: {way_out}")
+    try:
+        card = msgspec.json.decode(card_file.read_bytes(), type=TaughtCard)
+        prioritizer.restore(load_arrays(_checked(path.read_bytes(), card)))
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+        raise NotTaught(f"{path} is not used ({error}): {way_out}") from error
+    return card
+
+
+def _checked(data: bytes, card: TaughtCard) -> bytes:
+    if sha256(data).hexdigest() != card.sha256:
+        raise ValueError("it is not the file that its card was written for")
+    return data
+
+
+def _card_file(folder: Path, name: str) -> Path:
+    return folder / f"{name}.card.json"

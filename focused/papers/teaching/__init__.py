@@ -1,0 +1,1 @@
+"""Teaching prioritizers before a crawl."""

@@ -1,0 +1,135 @@
+"""What a finished crawl with the prioritizer `lexical` can tell: its pages, their levels, and the links among them.
+
+Read from the job's records. Of a link the records keep some pieces of evidence only (``FOCUSED_EVIDENCE_PIECES``), and
+links to pages that were never fetched tell nothing: nobody knows their level.
+"""
+
+from __future__ import annotations
+
+import heapq
+import sqlite3
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.frontier.lessons import EvidenceReader, leading_to
+from focused.frontier.starts import untaught_prioritizer
+from focused.frontier.store import SEED_RANK
+from focused.pages.evidence import Evidence
+from focused.papers.critics.levels import level_of_name
+from focused.papers.prioritizers.lexical import FEATURES, Lexical
+from focused.teaching.plan import CannotTeach
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Crawled:
+    """The pages of a crawl in the order of fetching, and pieces of evidence of links among them, as they were seen.
+
+    ``level`` of each page, and whether it was a ``seed``; of each piece the page it stands on (``source``), the one it
+    leads to (``target``), and the levels of context, content and page (``places``).
+    """
+
+    level: Ints
+    seed: NDArray[np.bool_]
+    source: Ints
+    target: Ints
+    places: Floats
+    combine: str
+
+    def order_score(self, order: Ints) -> float:
+        """Σ level of the k-th page / k, seeds left out (eq. 3.10); low is good."""
+        levels = self.level[order[~self.seed[order]]]
+        return float((levels / np.arange(1, len(levels) + 1)).sum())
+
+    def by_queue(self, scores: Floats) -> Ints:
+        """All pages that were linked, as one queue put in order once, like the thesis does."""
+        of_page = _combined(scores, self.target, len(self.level), self.combine)
+        return np.argsort(-of_page, kind="stable")
+
+    def by_replay(self, scores: Floats) -> Ints:
+        """The pages as a crawl by these scores fetches them: a link counts once its page is there."""
+        return np.array(_Replay(self, scores).run(), np.int64)
+
+
+def read_crawled(connection: sqlite3.Connection) -> Crawled:
+    """The pages and links of a job. CannotTeach if it was led by another prioritizer, or has no such links."""
+    prioritizer = untaught_prioritizer(connection)
+    if not isinstance(prioritizer, Lexical):
+        raise CannotTeach(
+            f"this job was led by the prioritizer {prioritizer.name!r}, which keeps no levels of links: "
+            f"crawl with -a prioritizer=lexical first"
+        )
+    query = "SELECT pages.link, class, base FROM pages JOIN links ON links.id = pages.link ORDER BY seq"
+    pages = connection.execute(query).fetchall()
+    reader = EvidenceReader(connection)
+    pieces = [(number, reader.of(leading_to(connection, link))) for number, (link, _, _) in enumerate(pages)]
+    found = [(number, evidence) for number, evidence in pieces if evidence is not None]
+    if not found:
+        raise CannotTeach("this job followed no links: let it crawl further, then ask again")
+    evidence = Evidence.concat([one for _, one in found])
+    number_of = {link: number for number, (link, _, _) in enumerate(pages)}
+    n = int(evidence.dense[0, Lexical.dense.index("levels")])
+    return Crawled(
+        level=np.array([level_of_name(name or "", n) for _, name, _ in pages]),
+        seed=np.array([base == SEED_RANK for _, _, base in pages]),
+        source=np.array([number_of.get(source, -1) for source in evidence.source.tolist()]),
+        target=np.repeat([number for number, _ in found], [len(one) for _, one in found]),
+        places=evidence.dense[:, : len(FEATURES)].astype(np.float64),
+        combine=prioritizer.combine,
+    )
+
+
+def _combined(scores: Floats, target: Ints, pages: int, combine: str) -> Floats:
+    """One score a page; what was never linked comes last."""
+    combined = np.full(pages, -np.inf)
+    if combine == "first":
+        combined[target[::-1]] = scores[::-1]
+    elif combine == "max":
+        np.maximum.at(combined, target, scores)
+    else:
+        pieces = np.bincount(target, minlength=pages)
+        combined[pieces > 0] = (np.bincount(target, scores, pages) / np.maximum(pieces, 1))[pieces > 0]
+    return combined
+
+
+class _Replay:
+    """A small frontier: pages that wait have the score of the links to them seen so far."""
+
+    def __init__(self, crawled: Crawled, scores: Floats) -> None:
+        self._crawled, self._scores = crawled, scores.tolist()
+        self._pieces: list[list[int]] = [[] for _ in crawled.level]
+        for piece, source in enumerate(crawled.source.tolist()):
+            if source >= 0:
+                self._pieces[source].append(piece)
+        self._seen: list[list[float]] = [[] for _ in crawled.level]
+        self._heap: list[tuple[float, int, int]] = []
+        self._serial = count()
+
+    def run(self) -> list[int]:
+        order = dict.fromkeys(np.flatnonzero(self._crawled.seed).tolist())
+        for page in order:
+            self._follow(page)
+        while self._heap:
+            _, _, page = heapq.heappop(self._heap)
+            if page not in order:
+                order[page] = None
+                self._follow(page)
+        # What only links without a record lead to is the same for every order.
+        return list(order | dict.fromkeys(range(len(self._crawled.level))))
+
+    def _follow(self, page: int) -> None:
+        for piece in self._pieces[page]:
+            target = int(self._crawled.target[piece])
+            seen = self._seen[target]
+            seen.append(self._scores[piece])
+            heapq.heappush(self._heap, (-self._score(seen), next(self._serial), target))
+
+    def _score(self, seen: list[float]) -> float:
+        if self._crawled.combine == "first":
+            return seen[0]
+        return max(seen) if self._crawled.combine == "max" else sum(seen) / len(seen)

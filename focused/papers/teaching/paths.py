@@ -1,0 +1,108 @@
+"""From paths to a taught prioritizer: gather the pages on them, teach, write the models folder."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path as Folder
+from typing import Any
+
+from scrapy.settings import BaseSettings
+
+from focused.critics.choose import critic_for
+from focused.defaults import read
+from focused.lab.replay.web import normal_form
+from focused.papers.paths.path import Path
+from focused.papers.paths.stops import Stops, resolve
+from focused.papers.prioritizers.taught import NotTaught, Progress, TaughtCard, TaughtPrioritizer, save_taught
+from focused.parts import choose_prioritizer
+from focused.prioritizers import PRIORITIZERS
+from focused.prioritizers.options import build
+from focused.registry import find
+from focused.teaching.gathering import Fetched
+from focused.teaching.plan import CannotTeach
+from focused.topics.identity import slug
+from focused.topics.topic import Topic
+
+_LEAST_SHARE = 0.5
+FEW_PATHS = 20
+"""A model taught by fewer paths knows them by heart, and little else."""
+
+
+@dataclass(frozen=True)
+class PathTeaching:
+    """A prioritizer that is to be taught for a topic, its critic beside it."""
+
+    topic: Topic
+    prioritizer: TaughtPrioritizer
+    options: dict[str, Any]
+    models: Folder
+
+    @classmethod
+    def plan(cls, topic: Topic, settings: BaseSettings) -> PathTeaching:
+        """What the settings ask for, checked. CannotTeach or ModelRefused say what is wrong."""
+        name, options = choose_prioritizer(topic, settings)
+        kind = find("prioritizer", name, PRIORITIZERS)
+        if not issubclass(kind, TaughtPrioritizer):
+            raise CannotTeach(
+                f"prioritizer {name!r} is not taught by paths: crawl with it (those that are: {', '.join(taught())})"
+            )
+        models = Folder(read(settings, "FOCUSED_MODELS"))
+        critic = critic_for(topic, models, read(settings, "FOCUSED_CRITIC"))
+        prioritizer = build(kind, options, critic=critic, file=topic.file)
+        assert isinstance(prioritizer, TaughtPrioritizer)
+        return cls(topic, prioritizer, options, models)
+
+    def teach(self, paths: Sequence[Path], fetched: Fetched, told: dict[str, Any], progress: Progress) -> TaughtCard:
+        """Teach, and write what was learned and its card; ``told`` says where the paths came from."""
+        stops = stops_of(paths, fetched)
+        try:
+            figures = self.prioritizer.teach(stops, progress)
+        except NotTaught as error:
+            if not fetched.failures:
+                raise
+            # What the paths lack may stand on the pages that are missing.
+            missing, wanted = len(fetched.failures), len(addresses_of(paths))
+            raise CannotTeach(
+                f"{missing} of the {wanted} pages on the paths are missing: {fetched.missing()}; "
+                f"what is left of the paths cannot teach: {error}"
+            ) from error
+        card = TaughtCard(
+            topic=self.topic.name,
+            prioritizer=self.prioritizer.name,
+            options=self.options,
+            paths={
+                **told,
+                "paths": len(stops),
+                "pages": len({stop.page.url for path in stops for stop in path}),
+                "states": dict(sorted(Counter(stop.state for path in stops for stop in path).items())),
+                "unreachable": fetched.reasons(),
+            },
+            figures=figures,
+            trained=datetime.now(UTC).isoformat(timespec="seconds"),
+        )
+        save_taught(self.models / slug(self.topic), self.prioritizer, card)
+        return card
+
+
+def taught() -> list[str]:
+    """The names of the prioritizers that are taught by paths."""
+    return [name for name in PRIORITIZERS if issubclass(find("prioritizer", name, PRIORITIZERS), TaughtPrioritizer)]
+
+
+def addresses_of(paths: Sequence[Path]) -> list[str]:
+    """The pages on some paths, each once."""
+    return list(dict.fromkeys(step.url for path in paths for step in path.steps))
+
+
+def stops_of(paths: Sequence[Path], fetched: Fetched) -> list[Stops]:
+    """The paths with their pages. CannotTeach if most are not there."""
+    wanted, had = len(addresses_of(paths)), len(fetched.pages)
+    if had < wanted * _LEAST_SHARE:
+        raise CannotTeach(
+            f"only {had} of the {wanted} pages on the paths could be had: {fetched.missing()}; is --web the web that "
+            "they were drawn from?"
+        )
+    return [one for one in resolve(paths, fetched.pages.get, normal_form) if one]

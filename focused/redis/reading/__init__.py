@@ -1,0 +1,1 @@
+"""How a crawl in Redis stands, and what it has found."""

@@ -1,0 +1,184 @@
+"""Everything that waits is scored again: host by host, in slices, beside the crawl.
+
+For a slice of hosts the links are read, scored at once and put in order here; the new order goes back as one string of
+eight bytes a link. What came or changed meanwhile keeps the place that it has. So nobody waits for longer than it takes
+Redis to read a thousand records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from time import sleep, thread_time
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.frontier.store import State
+from focused.prioritizers.base import Prioritizer
+from focused.redis.records import Packing, Records
+from focused.redis.server import Server, operation
+
+T = TypeVar("T")
+
+_RUN = np.dtype([("rank", "<f4"), ("link", "<u4")])
+# Links whose new order is written together, if they are not all on one host; so many are read and scored together: what
+# is made of them stays in the processor's cache.
+_SLICE = 4_000
+_TOGETHER = 600
+# Redis serves nobody else while it reads so many records, or counts the links of so many hosts.
+_AT_ONCE = 200
+_FEW = 250
+# In between there is rest, as long as the work took: the machine and Redis are there for the crawl first.
+_REST = 1.0
+# With so much of the room left after links were dropped, they need not be dropped again at once.
+_KEPT = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class _Slice:
+    """The waiting links of some hosts as they were when they were read: ``where`` says of each which host it is of."""
+
+    hosts: Sequence[int]
+    turns: list[int]
+    links: NDArray[np.int64]
+    where: NDArray[np.int64]
+
+
+class Rescoring:
+    """One re-scoring by one snapshot of the prioritizer."""
+
+    def __init__(self, server: Server, packing: Packing, prioritizer: Prioritizer, *, most_waiting: int = 0) -> None:
+        self._server = server
+        self._packing = packing
+        self._prioritizer = prioritizer
+        self._most_waiting = most_waiting
+        self._written: list[tuple[int, NDArray[Any]]] = []
+
+    def run(self) -> Callable[[], None]:
+        """The whole work, unless the crawl ends meanwhile; the closing step has nothing left to do."""
+        for hosts in self._slices():
+            if self._server.is_ending():
+                return _nothing
+            self._rescore(hosts)
+        if self._most_waiting:
+            self._drop_the_worst()
+        return _nothing
+
+    def _slices(self) -> Iterator[list[int]]:
+        """All hosts with waiting links, so many at a time that their links make a slice."""
+        (standing,) = self._call([])
+        hosts: list[int] = []
+        size = 0
+        for first in range(1, int(standing[b"hosts"]) + 1, _AT_ONCE):
+            last = min(first + _AT_ONCE - 1, int(standing[b"hosts"]))
+            for host, links in enumerate(self._call([operation("sizes", first, last)])[0], first):
+                if not links:
+                    continue
+                hosts.append(host)
+                size += int(links)
+                if size >= _SLICE:
+                    yield hosts
+                    hosts, size = [], 0
+        if hosts:
+            yield hosts
+
+    def _rescore(self, hosts: Sequence[int]) -> None:
+        links = self._read(hosts)
+        self._write(links, *self._score(links.links))
+
+    def _read(self, hosts: Sequence[int]) -> _Slice:
+        """What waits on some hosts, each link once, though it may stand in two places."""
+        found = self._call([operation("snapshot", host) for host in hosts])[:-1]
+        turns, runs, listed = zip(*found, strict=True)
+        in_runs = np.frombuffer(b"".join(runs), _RUN)["link"].astype(np.int64)
+        in_lists = np.frombuffer(b"".join(listed), ">u4").astype(np.int64)
+        every = np.arange(len(hosts))
+        of_runs = np.repeat(every, [len(run) // _RUN.itemsize for run in runs])
+        of_lists = np.repeat(every, [len(links) // 4 for links in listed])
+        both = np.unique(np.concatenate([of_runs << 32 | in_runs, of_lists << 32 | in_lists]))
+        return _Slice(hosts, [int(turn) for turn in turns], both & 0xFFFFFFFF, both >> 32)
+
+    def _score(self, links: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
+        """Which of the links wait, and their ranks; some at a time, and with rests."""
+        waits, ranks = np.zeros(len(links), np.bool_), np.zeros(len(links), np.float32)
+        for at in range(0, len(links), _TOGETHER):
+            some, began = slice(at, at + _TOGETHER), thread_time()
+            waits[some], ranks[some] = self._score_some(links[some])
+            sleep(_REST * (thread_time() - began))
+        return waits, ranks
+
+    def _score_some(self, links: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
+        waits, ranks = np.zeros(len(links), np.bool_), np.zeros(len(links), np.float32)
+        raw = self._read_links(links)
+        there = np.array([i for i, record in enumerate(raw) if record], np.int64)
+        if len(there):
+            records = self._packing.read([raw[i] for i in there], links[there])
+            waits[there] = records.state == State.WAITING.value
+            ranks[there] = self._combined(records) + records.base
+        return waits, ranks
+
+    def _read_links(self, links: NDArray[np.int64]) -> list[bytes | None]:
+        keys = links.astype(">u4").view("V4").tolist()
+        where, client = f"{self._server.prefix}links", self._server.client
+        records: list[bytes | None] = []
+        for some in _chunks(keys, _AT_ONCE):
+            records += self._server.wait_for(partial(client.hmget, where, some))
+        return records
+
+    def _combined(self, records: Records) -> NDArray[np.float32]:
+        """The score of each record from all its evidence; 0 where there is none."""
+        size, rows = len(records.state), records.rows
+        combined = np.zeros(size, np.float32)
+        if not len(rows):
+            return combined
+        scores = self._prioritizer.rate(records.evidence)
+        if self._prioritizer.combine == "first":
+            combined[rows[::-1]] = scores[::-1]
+        elif self._prioritizer.combine == "max":
+            np.maximum.at(combined, rows, scores)
+        else:
+            total = np.bincount(rows, weights=scores, minlength=size)
+            combined = (total / np.maximum(np.bincount(rows, minlength=size), 1)).astype(np.float32)
+        return combined
+
+    def _write(self, read: _Slice, waits: NDArray[np.bool_], ranks: NDArray[np.float32]) -> None:
+        """Put the links that still wait in order, host by host, the best first."""
+        order = np.lexsort((read.links, -ranks, read.where))
+        order = order[waits[order]]
+        run = np.zeros(len(order), _RUN)
+        run["rank"], run["link"] = ranks[order], read.links[order]
+        ends = np.searchsorted(read.where[order], np.arange(len(read.hosts) + 1)).tolist()
+        runs = [run[begin:end] for begin, end in pairwise(ends)]
+        hosts = zip(read.hosts, read.turns, runs, strict=True)
+        adopted = self._call([operation("adopt", host, turn, own.tobytes()) for host, turn, own in hosts])[:-1]
+        if self._most_waiting:
+            pairs = zip(read.hosts, runs, adopted, strict=True)
+            self._written += [(host, own) for host, own, is_adopted in pairs if is_adopted]
+
+    def _drop_the_worst(self) -> None:
+        waiting = sum(len(run) for _, run in self._written)
+        if waiting <= self._most_waiting:
+            return
+        ranks = np.concatenate([run["rank"] for _, run in self._written])
+        kept = int(_KEPT * self._most_waiting)
+        floor = np.partition(ranks, waiting - kept)[waiting - kept]
+        self._call([operation("set_floor", float(floor))])
+        for host, run in self._written:
+            for some in _chunks(run["link"][run["rank"] < floor].tolist(), _FEW):
+                self._call([operation("drop", host, some)])
+
+    def _call(self, operations: Sequence[bytes]) -> list[Any]:
+        # Each of them may be carried out twice.
+        return self._server.call(operations, numbered=False)
+
+
+def _nothing() -> None:
+    """Redis has everything."""
+
+
+def _chunks(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    return (values[i : i + size] for i in range(0, len(values), size))

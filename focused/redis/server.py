@@ -1,0 +1,221 @@
+"""Calls of the frontier's script on a Redis server that may be away for a while.
+
+A call is numbered, and the server keeps its answer: one that was carried out although its answer was lost is not
+carried out a second time when it is sent again. So whatever fails on the way is simply tried again, until patience is
+over.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from hashlib import sha1
+from importlib.resources import files
+from time import monotonic, sleep
+from typing import Any
+
+import msgpack
+from redis import Redis
+from redis.backoff import NoBackoff
+from redis.exceptions import (
+    ClusterDownError,
+    MasterDownError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    ResponseError,
+    TryAgainError,
+)
+from redis.exceptions import ConnectionError as NoConnection
+from redis.exceptions import TimeoutError as NoAnswer
+from redis.retry import Retry
+
+from focused.frontier.store import StoreBroken
+
+logger = logging.getLogger(__name__)
+
+_SCRIPTS = sorted((files("focused.redis") / "lua").iterdir(), key=lambda file: file.name)
+_LUA = "\n".join(file.read_text("utf-8") for file in _SCRIPTS if file.name.endswith(".lua"))
+# Of another version of this code on the same server nothing is shared but the data.
+_NAME = f"focused_{sha1(_LUA.encode(), usedforsecurity=False).hexdigest()[:16]}"
+_LIBRARY = f"#!lua name={_NAME}\n{_LUA}".replace("@NAME@", _NAME)
+# What a server says that is starting, full, or cut off from the others: it may pass. Some come as errors of their own.
+_PASSING = ("BUSY", "MISCONF", "NOREPLICAS")
+_PASSING_ERRORS = (OutOfMemoryError, ReadOnlyError, ClusterDownError, MasterDownError, TryAgainError)
+_LOST = "LOST"
+# Somebody may flush the functions of the server again and again.
+_TIMES_LOADED = 10
+# Every worker calls about once a second.
+_LATELY = 5.0
+# Seconds to look through all keys of a server for those of a crawl.
+_LONGEST_SCAN = 300
+_FIRST_PAUSE, _LONGEST_PAUSE, _LOOK_EVERY = 0.05, 1.0, 0.2
+
+
+class CallRefused(StoreBroken):
+    """The script failed, and would fail again: what this process told it cannot be right."""
+
+
+class Server:
+    """One connection's calls for one crawl. ``is_ending`` is asked while waiting: True ends it at once."""
+
+    def __init__(
+        self, client: Redis, crawl: str, worker: str, *, patience: float, is_ending: Callable[[], bool]
+    ) -> None:
+        self.client = client
+        self.crawl = crawl
+        self.prefix = prefix_of(crawl)
+        self.worker = worker
+        self.options: dict[str, Any] = {}
+        self._patience = patience
+        self.is_ending = is_ending
+        self._number = 0
+        self._is_away = False
+        # Whether to try again is decided here.
+        client.set_retry(Retry(NoBackoff(), 0))
+
+    def beside(self, client: Redis) -> Server:
+        """The same worker's calls over another connection, for a thread that does not wait when Redis is away."""
+        other = Server(client, self.crawl, self.worker, patience=0.0, is_ending=self.is_ending)
+        other.options = self.options
+        return other
+
+    def call(self, operations: Sequence[bytes], *, numbered: bool = True) -> list[Any]:
+        """Carry out some operations in one script; their answers, and how the crawl stands.
+
+        Operations without a number may be carried out twice.
+        """
+        if numbered:
+            self._number += 1
+        number = self._number if numbered else 0
+        arguments = [f"{self.prefix}meta", self.worker, number, msgpack.packb(self.options), *operations]
+        try:
+            packed = self.wait_for(lambda: self._carry_out(arguments))
+        except ResponseError as error:
+            raise CallRefused(
+                f"Redis could not carry out what it was told ({error}); what was acknowledged is safe"
+            ) from error
+        answers: list[Any] = msgpack.unpackb(packed, raw=True, strict_map_key=False)
+        return answers
+
+    def wait_for(self, what: Callable[[], Any]) -> Any:
+        """What a call to Redis gives; while there is none to be had, wait and try again."""
+        began, pause = monotonic(), _FIRST_PAUSE
+        if self._is_away and self.is_ending():
+            # Each attempt may take as long as the socket's time-out, and who ends has several calls to make.
+            raise StoreBroken("Redis was away when the crawl was ended; nothing acknowledged is lost")
+        while True:
+            try:
+                found = what()
+            except (NoConnection, NoAnswer, OSError, ResponseError) as error:
+                if isinstance(error, ResponseError) and not _may_pass(error):
+                    self._check_there(error)
+                    raise
+                self._check_patience(began, error)
+                if not self._is_away:
+                    self._is_away = True
+                    logger.warning("Redis is away (%s): waiting for up to %.0f seconds", error, self._patience)
+                self._pause(pause)
+                pause = min(2 * pause, _LONGEST_PAUSE)
+            else:
+                if self._is_away:
+                    self._is_away = False
+                    logger.warning("Redis is back after %.0f seconds", monotonic() - began)
+                return found
+
+    def _carry_out(self, arguments: Sequence[Any]) -> Any:
+        for _ in range(_TIMES_LOADED):
+            try:
+                return self.client.fcall(_NAME, 1, *arguments)
+            except ResponseError as error:
+                if "Function not found" not in str(error):
+                    raise
+            self.client.function_load(_LIBRARY, replace=True)
+        return self.client.fcall(_NAME, 1, *arguments)
+
+    def _check_there(self, error: ResponseError) -> None:
+        if str(error).startswith(_LOST):
+            raise StoreBroken(
+                f"{self.prefix[:-1]} is no longer in Redis: it was deleted, or Redis restarted without what it had; "
+                f"with appendonly it keeps a crawl"
+            ) from error
+
+    def _check_patience(self, began: float, error: Exception) -> None:
+        if self.is_ending():
+            self._is_away = True
+            raise StoreBroken(f"the crawl was ended while Redis was away ({error}); nothing acknowledged is lost")
+        if monotonic() - began >= self._patience:
+            raise StoreBroken(
+                f"Redis did not come back within {self._patience:.0f} seconds ({error}); what was acknowledged is as "
+                f"safe as Redis keeps it: start the same command again when it is there"
+            )
+
+    def _pause(self, seconds: float) -> None:
+        until = monotonic() + seconds
+        while (left := until - monotonic()) > 0 and not self.is_ending():
+            sleep(min(left, _LOOK_EVERY))
+
+
+def _may_pass(error: ResponseError) -> bool:
+    return isinstance(error, _PASSING_ERRORS) or str(error).startswith(_PASSING)
+
+
+def operation(name: str, *arguments: Any) -> bytes:
+    """An operation of the script, as bytes. Texts and bytes are the same there."""
+    packed: bytes = msgpack.packb([name, *arguments], use_bin_type=False, unicode_errors="surrogatepass")
+    return packed
+
+
+def prefix_of(crawl: str) -> str:
+    """How all keys of a crawl begin: what stands in braces puts them into one slot of a cluster."""
+    return f"{{focused:{crawl}}}:"
+
+
+def crawls_on(client: Redis) -> Iterator[str]:
+    """The names of all crawls on a server."""
+    before, after = prefix_of("*").split("*")
+    for key in client.scan_iter(match=f"{prefix_of('*')}meta", count=1_000):
+        yield key.decode().removeprefix(before).removesuffix(f"{after}meta")
+
+
+@contextmanager
+def anew(client: Redis, crawl: str, is_ending: Callable[[], bool]) -> Iterator[bool]:
+    """Who begins anew is alone until it is at work: False for all others, once somebody is.
+
+    The lock is none of the crawl's keys, which are forgotten, and goes by itself should its holder die.
+    """
+    lock = f"{prefix_of(crawl)[:-1]}/anew"
+    while not client.set(lock, 1, nx=True, ex=_LONGEST_SCAN):
+        if is_at_work(client, crawl) or is_ending():
+            yield False
+            return
+        sleep(_FIRST_PAUSE)
+    try:
+        is_first = not is_at_work(client, crawl)
+        if is_first:
+            for _ in forget(client, crawl):
+                client.expire(lock, _LONGEST_SCAN)
+        yield is_first
+    finally:
+        client.delete(lock)
+
+
+def forget(client: Redis, crawl: str) -> Iterator[bytes]:
+    """Nothing of a crawl is left when all of these keys have been gone through."""
+    for key in client.scan_iter(match=f"{prefix_of(crawl)}*".replace("[", "\\["), count=1_000):
+        client.unlink(key)
+        yield key
+
+
+def is_at_work(client: Redis, crawl: str) -> bool:
+    """Has anybody called lately who did not leave?"""
+    prefix = prefix_of(crawl)
+    heard, (seconds, _) = client.hget(f"{prefix}meta", "heard"), client.time()
+    is_fresh = heard is not None and seconds - float(heard) < _LATELY
+    return is_fresh and client.zcard(f"{prefix}workers") > 0
+
+
+def whose(client: Redis, crawl: str, what: str) -> str | None:
+    """What a crawl was made with: its topic, its prioritizer…; None if there is none."""
+    kept = client.hget(f"{prefix_of(crawl)}meta", f"of:{what}")
+    return kept.decode() if isinstance(kept, bytes) else None

@@ -1,0 +1,662 @@
+"""The frontier of many machines: everything in Redis, changed by one script.
+
+Any number of workers open it under the same crawl's name; each has a name of its own. What the script does is
+explained in the files in ``lua``; all times are Redis's. What a worker adds is kept back until its next call, so that a
+page costs three of them: its links are numbered; it is recorded, and the evidence for its lessons read; it is
+acknowledged and the next link is leased. Only a worker's own leases are in its memory.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import isinf, nan
+from random import Random
+from time import monotonic
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from redis import Redis
+
+from focused.bounded import Bounded
+from focused.critics.base import RELEVANT
+from focused.frontier.order import Gate
+from focused.frontier.store import (
+    SEED_RANK,
+    FrontierStore,
+    JobRefused,
+    Known,
+    Lease,
+    NewLink,
+    Outcome,
+    PageRecord,
+    State,
+    StoreBroken,
+)
+from focused.pages.evidence import Evidence
+from focused.pages.tokens import LEXICON
+from focused.pages.urls import url_to_key
+from focused.prioritizers.base import Lessons, Prioritizer
+from focused.redis.addresses import Addresses
+from focused.redis.lessons import Pooled, pooled_to_bytes
+from focused.redis.pool import Pool
+from focused.redis.records import Packing, body
+from focused.redis.server import Server, operation
+
+FORMAT = 2
+_MOST_REMEMBERED = 20_000
+_LONGEST_URL = 65_535
+_NO_LIMIT = 2**31
+# How many links may be given back because this worker's own gate says later, before there is none for now.
+_MOST_REFUSED = 16
+# Seconds after which a host is asked again whose gate does not say when; after which others may have found something.
+_UNKNOWN, _LOOK_AGAIN = 0.5, 1.0
+# Whoever found no host open looks again after so many seconds for each worker, at the earliest: of a hundred that wait
+# for the same hosts, all would ask whenever one opens (bench/scale.py).
+_APART = 0.002
+_LESSONS_AT_ONCE = 500
+
+
+@dataclass(slots=True)
+class _Held:
+    """A lease of this worker's, and what came to be known under it.
+
+    ``ended_at`` is the link at which a redirect ended without being followed, its relevance, and whether it is through.
+    """
+
+    lease: Lease
+    parent: str
+    is_suspect: bool
+    is_returned: bool = False
+    is_lost: bool = False
+    page: PageRecord | None = None
+    lessons: Lessons | None = None
+    pooled: list[Lessons] = field(default_factory=list)
+    ended_at: tuple[int, float, bool] | None = None
+
+
+class RedisStore(FrontierStore):
+    """One worker's view of a crawl in Redis. ``identity`` says whose crawl it is: checked on opening.
+
+    Of a waiting link at most ``most_pieces`` pieces of evidence are kept, and ``most_bytes`` of them (0 = any number)
+    or the first one. Of more than ``most_waiting`` links the worst are dropped when all are scored again. A worker that
+    gave no sign of life for ``lease_seconds`` loses its leases. Redis is waited for ``redis_patience`` seconds, or
+    until ``is_ending()``.
+    """
+
+    is_shared: ClassVar[bool] = True
+    rescoring_is_cheap = False
+
+    def __init__(
+        self,
+        client: Redis,
+        crawl: str,
+        worker: str,
+        prioritizer: Prioritizer,
+        *,
+        identity: Mapping[str, str] | None = None,
+        most_pieces: int = 8,
+        most_bytes: int = 560,
+        most_deaths: int = 3,
+        most_late: int = 0,
+        most_waiting: int = 0,
+        lease_seconds: float = 60.0,
+        patience: float = 0.0,
+        redis_patience: float = 600.0,
+        is_ending: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.worker = worker
+        self._server = Server(client, crawl, worker, patience=redis_patience, is_ending=is_ending)
+        self._server.options = {
+            "pieces": most_pieces,
+            "bytes": most_bytes or _NO_LIMIT,
+            "most_deaths": most_deaths,
+            "most_waiting": most_waiting,
+            "lease_seconds": lease_seconds,
+            "combine": prioritizer.combine,
+            "failed": Outcome.FAILED.value,
+            "redirect": Outcome.REDIRECT.value,
+        }
+        self._most_waiting, self._patience, self._lease_seconds = most_waiting, patience, lease_seconds
+        self._packing = Packing(prioritizer.id_bits)
+        self._pool = Pool(self._server, self._packing, most_waiting=most_waiting)
+        self._prioritizer = prioritizer
+        # Of the snapshot that scores: the same for all workers that have the same one.
+        self._stamp, self._loaded_stamp = 0, 0
+        self._pending: list[bytes] = []
+        self._broken: StoreBroken | None = None
+        self._standing: dict[bytes, Any] = {}
+        self._hosts: Bounded[int, str] = Bounded(_MOST_REMEMBERED)
+        self._pages_of: Bounded[int, int] = Bounded(_MOST_REMEMBERED)
+        self._addresses = Addresses(most_pieces, most_late)
+        # Evidence of links that are not admitted yet, by link: the page it is from, and scores and pieces.
+        self._unadmitted: Bounded[int, tuple[int, list[Any]]] = Bounded(_MOST_REMEMBERED)
+        self._held: dict[int, _Held] = {}
+        # Acknowledged, and not told to Redis yet.
+        self._acknowledged: list[PageRecord] = []
+        self._tokens = 0
+        self._wake: float | None = None
+        self._join(dict(identity or {}))
+
+    def _join(self, identity: dict[str, str]) -> None:
+        whose = {"format": str(FORMAT), "id bits": str(self._prioritizer.id_bits), **identity}
+        other, standing = self._server.call([operation("join", whose)], numbered=False)
+        if other:
+            key, kept = (part.decode() for part in other)
+            raise of_another(self._server.crawl, key, kept, whose[key])
+        self._standing = standing
+
+    # --- how it stands -----------------------------------------------------------------------------------------
+
+    @property
+    def prioritizer(self) -> Prioritizer:
+        """The snapshot that scores."""
+        return self._prioritizer
+
+    @prioritizer.setter
+    def prioritizer(self, new: Prioritizer) -> None:
+        self._prioritizer = new
+        self._stamp, self._loaded_stamp = self._loaded_stamp or Random().getrandbits(32), 0
+
+    @property
+    def server(self) -> Server:
+        """The connection, for what else this worker has to do with Redis in the same thread."""
+        return self._server
+
+    @property
+    def waiting(self) -> int:
+        return self._count("waiting")
+
+    @property
+    def leased(self) -> int:
+        return self._count("leased")
+
+    @property
+    def leased_elsewhere(self) -> int:
+        return self._count("leased") - self._count("mine")
+
+    @property
+    def hosts(self) -> int:
+        return self._count("hosts")
+
+    @property
+    def pages(self) -> int:
+        return self._count("pages") + len(self._own_pages())
+
+    @property
+    def last_page(self) -> int:
+        return self._count("order")
+
+    @property
+    def found(self) -> int:
+        return self._count("found") + sum(map(_is_found, self._own_pages()))
+
+    @property
+    def relevance_sum(self) -> float:
+        return float(self._standing.get(b"relevance", 0.0)) + sum(page.relevance for page in self._own_pages())
+
+    @property
+    def rows(self) -> int:
+        return self._count("rows")
+
+    @property
+    def model_version(self) -> int:
+        """How often a model was published."""
+        return self._count("model")
+
+    @property
+    def last_lesson(self) -> int:
+        """The number of the lessons that came last."""
+        return self._count("lessons")
+
+    @property
+    def revised(self) -> int:
+        """How often a note was revised."""
+        return self._count("revised")
+
+    @property
+    def dropped(self) -> int:
+        """How many links there was no room for."""
+        return self._count("dropped")
+
+    @property
+    def taken_back(self) -> int:
+        """How many leases of dead workers were taken back."""
+        return self._count("taken_back")
+
+    @property
+    def refused(self) -> int:
+        """How often a worker that was taken for dead spoke under a lease that it had lost."""
+        return self._count("refused")
+
+    def pages_of(self, host: int) -> int:
+        return self._pages_of.get(host) or 0
+
+    # --- links and evidence ------------------------------------------------------------------------------------
+
+    def reserve(self, urls: Sequence[str]) -> Known:
+        keys = [_key(url_to_key(url)) for url in urls]
+        unique = list(dict.fromkeys(keys))
+        entries = self._call(operation("reserve", unique))[0] if unique else []
+        found = {key: self._addresses.remember(key, entry) for key, entry in zip(unique, entries, strict=True)}
+        addresses = [found[key] for key in keys]
+        known = self._addresses.known(addresses)
+        pairs = zip(addresses, known.wanted.tolist(), strict=True)
+        unwanted = [address for address, wanted in pairs if not wanted and address.state is not State.DONE]
+        if unwanted:
+            counted = [[address.key, address.link, address.seen + 1] for address in unwanted]
+            self._pending.append(operation("unwanted", counted))
+        return known
+
+    def add(self, new: NewLink) -> bool:
+        url, request = _to_bytes(new.url), new.request or b""
+        if len(url) > _LONGEST_URL:
+            return False
+        known = self._addresses.get(new.link) if new.link and not new.key else None
+        source, found = self._unadmitted.pop(new.link) if new.link in self._unadmitted else (new.source, [])
+        link = {
+            "key": known.key if known else _key(new.key or url_to_key(new.url)),
+            "host": new.host,
+            "depth": new.depth,
+            "source": source,
+            "base": float(np.float32(new.base)),
+            "length": len(url),
+            "request": len(request),
+            "body": body(url, request),
+            "found": found,
+            "stamp": self._stamp,
+        }
+        if known is not None and known.state is State.RESERVED:
+            # It was not known a moment ago. Should another worker be first after all, the script finds out.
+            known.state = State.WAITING
+            self._pending.append(operation("add", link))
+            return True
+        return bool(self._call(operation("add", link))[0])
+
+    def new_number(self) -> int:
+        return int(self._call(operation("number"))[0])
+
+    def link_with(self, key: int) -> int:
+        return int(self._call(operation("find", _key(key)))[0])
+
+    def add_evidence(self, source: int, evidence: Evidence, scores: NDArray[np.float32]) -> None:
+        evidence.source = np.full(len(evidence), source, np.uint32)
+        by_link: dict[int, list[Any]] = {}
+        pieces = self._packing.pieces(evidence, source)
+        for link, score, piece in zip(evidence.link.tolist(), scores.tolist(), pieces, strict=True):
+            by_link.setdefault(link, []).append([score, piece])
+        seen = []
+        for link, found in by_link.items():
+            known = self._addresses.get(link)
+            if known is not None and known.state is State.RESERVED:
+                self._unadmitted[link] = source, found
+            elif known is None or known.state is not State.DONE:
+                seen.append([link, (known.seen if known else 0) + len(found), found])
+        if seen:
+            self._pending.append(operation("see", source, seen, self._stamp))
+
+    def evidence_of(self, link: int) -> Evidence | None:
+        found = self._decode(int(link), self._call(operation("evidence", int(link)))[0])
+        return found[0] if found else None
+
+    # --- leases ------------------------------------------------------------------------------------------------
+
+    def lease(self, now: float, gate: Gate) -> Lease | None:
+        for _ in range(_MOST_REFUSED):
+            self._tokens += 1
+            returned = [token for token, held in self._held.items() if held.is_returned]
+            began = monotonic()
+            answer = self._call(operation("lease", self._tokens, self._patience, returned))[0]
+            if not answer or b"token" not in answer:
+                soonest = _APART * answer[b"workers"] if answer else 0.0
+                self._look_again(now, max(answer[b"wake"], soonest) if answer else _LOOK_AGAIN)
+                return None
+            lease = self._take(answer)
+            if lease is None or not self._is_held_still(lease.token, began):
+                continue
+            at = gate(lease.host)
+            if at <= now or answer[b"token"] != self._tokens:
+                return lease
+            self.postpone(lease.token)
+            self.sleep(self.host_name(lease.host), _UNKNOWN if isinf(at) else at - now)
+        self._look_again(now, _UNKNOWN)
+        return None
+
+    def _is_held_still(self, token: int, began: float) -> bool:
+        """Has a lease not been lost while this process was frozen? Then its host is asked by another worker now."""
+        if monotonic() - began > self._lease_seconds / 2:
+            self.beat()
+        is_lost = self._held[token].is_lost
+        if is_lost and token == self._tokens:
+            # Nobody has heard of it.
+            del self._held[token]
+        return not is_lost
+
+    def _look_again(self, now: float, after: float) -> None:
+        """When to ask for a link again: others may find some, or give some back."""
+        is_over = not (self.waiting or self.leased_elsewhere or any(held.is_returned for held in self._held.values()))
+        self._wake = None if is_over else now + min(after, _LOOK_AGAIN)
+
+    def _take(self, answer: dict[bytes, Any]) -> Lease | None:
+        """A lease as the script tells it; one that was given back is known here. None if that was lost."""
+        token = int(answer[b"token"])
+        if token in self._held:
+            held = self._held[token]
+            held.is_returned, held.is_lost = False, b"gone" in answer
+            return None if held.is_lost else held.lease
+        host = int(answer[b"host"])
+        self._hosts[host], self._pages_of[host] = _to_text(answer[b"name"]), int(answer[b"pages"])
+        lease = Lease(
+            token,
+            int(answer[b"link"]),
+            _to_text(answer[b"url"]),
+            host,
+            int(answer[b"depth"]),
+            int(answer[b"source"]),
+            score=answer[b"rank"] - answer[b"base"],
+            tries=int(answer[b"tries"]),
+            seed=answer[b"base"] == SEED_RANK,
+            request=answer[b"request"] or None,
+        )
+        self._held[token] = _Held(lease, _to_text(answer[b"parent"]), is_suspect=b"suspect" in answer)
+        return lease
+
+    def sent(self, token: int, delay: float, concurrency: int, ago: float) -> None:
+        self._pending.append(operation("sent", token, float(delay), concurrency, float(ago)))
+
+    def sleep(self, host: str, seconds: float) -> None:
+        self._pending.append(operation("sleep", host, float(seconds)))
+
+    def beat(self) -> None:
+        self._call(operation("beat"))
+        if self._count("mine") < sum(not held.is_lost for held in self._held.values()):
+            mine = {int(token) for token in self._read("mine") or []}
+            for token, held in self._held.items():
+                held.is_lost |= token not in mine
+
+    def train(self, seconds: float) -> bool:
+        """Take or keep the role of the one who trains, for so many seconds; False if another worker has it."""
+        return bool(self._call(operation("train", float(seconds)))[0])
+
+    def release(self, host: int) -> None:
+        """Redis knows by itself when a host may be fetched."""
+
+    def next_wake(self) -> float | None:
+        return self._wake
+
+    def link_of(self, token: int) -> int:
+        held = self._held.get(token)
+        return held.lease.link if held is not None and not held.is_lost else 0
+
+    def host_of(self, token: int) -> int:
+        return self._held[token].lease.host
+
+    def host_name(self, host: int) -> str:
+        return self._hosts.get(host) or ""
+
+    def parent_url(self, token: int) -> str:
+        return self._held[token].parent
+
+    def begin_work(self, token: int) -> None:
+        held = self._held.get(token)
+        if held is not None and held.is_suspect:
+            self._call(operation("at_work", token))
+
+    def redirect(self, token: int, url: str, host: str) -> bool:
+        held = self._held[token]
+        lease = held.lease
+        if len(_to_bytes(url)) > _LONGEST_URL:
+            return False
+        came_from = dict.fromkeys(lease.chain, True)
+        asked = operation("redirect", token, _key(url_to_key(url)), _to_bytes(url), host, came_from)
+        answer = self._call(asked)[0]
+        target = int(answer[b"link"])
+        if not target:
+            held.is_lost = True
+            return False
+        if answer[b"followed"] and target == lease.link:
+            return True
+        lease.chain.append(lease.link)
+        if not answer[b"followed"]:
+            held.ended_at = target, answer.get(b"relevance", nan), bool(answer[b"is_through"])
+            return False
+        if target in lease.chain:
+            # There and back: a cookie was set on the way. Scrapy bounds how often.
+            lease.chain.remove(target)
+        lease.link, lease.url, lease.host = target, url, int(answer[b"host"])
+        self._hosts[lease.host] = host
+        return True
+
+    def was_redirected(self, token: int) -> bool:
+        held = self._held[token]
+        return bool(held.lease.chain) and held.page is None
+
+    def return_lease(self, token: int) -> None:
+        self._held[token].is_returned = True
+        self._pending.append(operation("give_back", token))
+
+    def postpone(self, token: int) -> None:
+        if not self._held.pop(token).is_lost:
+            self._pending.append(operation("postpone", token, 0))
+
+    # --- pages and lessons -------------------------------------------------------------------------------------
+
+    def record(self, token: int, page: PageRecord) -> PageRecord:
+        held = self._held[token]
+        page.link = held.lease.link
+        answer = self._call(operation("record", token, _key(page.digest), self._prioritizer.learns))[0]
+        if not answer:
+            held.is_lost, page.outcome = True, Outcome.OTHER
+            return page
+        order, is_duplicate, evidence = answer
+        page.order = int(order)
+        if is_duplicate:
+            page.outcome = Outcome.DUPLICATE
+        held.page = page
+        held.lessons = self._to_lessons(page.link, evidence, 0.0 if is_duplicate else page.relevance)
+        return page
+
+    def outcome_of(self, token: int) -> Outcome:
+        held = self._held.get(token)
+        return held.page.outcome if held is not None and held.page is not None else Outcome.NONE
+
+    def lessons_of(self, token: int) -> Lessons | None:
+        held = self._held.get(token)
+        if held is None:
+            return None
+        if held.page is not None:
+            return held.lessons
+        _, relevance, is_through = held.ended_at or (0, nan, True)
+        if not is_through:
+            # It teaches when it is there.
+            return None
+        link = held.lease.link
+        return self._to_lessons(link, self._call(operation("evidence", link))[0], relevance)
+
+    def late_lessons(self, evidence: Evidence, source_relevance: float) -> Lessons | None:
+        found = [(row, self._addresses.get(link)) for row, link in enumerate(evidence.link.tolist())]
+        taught = [(row, page) for row, page in found if page is not None and self._addresses.may_teach_late(page)]
+        if not taught:
+            return None
+        rows, pages = [row for row, _ in taught], [page for _, page in taught]
+        for page in pages:
+            page.seen += 1
+        self._pending.append(operation("late", [page.key for page in pages]))
+        relevance = np.array([page.relevance for page in pages], np.float32)
+        return Lessons.late(evidence.take(rows), relevance, np.full_like(relevance, source_relevance))
+
+    def pool(self, token: int, lessons: Lessons | None) -> None:
+        if lessons is not None and token in self._held:
+            self._held[token].pooled.append(lessons)
+
+    def lessons_since(self, order: int) -> list[Lessons | None]:
+        return [pooled.lessons for pooled in self.pooled_since(order)]
+
+    def pooled_since(self, number: int) -> list[Pooled]:
+        """All lessons that came after those with a number."""
+        self.commit()
+        found: list[Pooled] = []
+        while some := self._pool.lessons_after(number, _LESSONS_AT_ONCE):
+            found += some
+            number = some[-1].number
+        return found
+
+    def acknowledge(self, token: int, outcome: Outcome, detail: str = "") -> Outcome:
+        held = self._held.pop(token)
+        if held.is_lost:
+            return Outcome.OTHER
+        page, target = held.page, held.ended_at[0] if held.ended_at else 0
+        if page is not None:
+            outcome = page.outcome
+            self._acknowledged.append(page)
+        elif target:
+            outcome = Outcome.REDIRECT
+        # Pages count for whoever trains, also those that teach nothing.
+        teaches = bool(held.pooled) or (page is not None and self._prioritizer.learns)
+        pooled = pooled_to_bytes(page is not None, held.pooled) if teaches else False
+        told = _to_told(page) if page is not None else False
+        self._pending.append(operation("acknowledge", token, outcome.value, told, target, pooled))
+        # Nobody keeps the words of a crawl in Redis: what was learned is told by numbers.
+        LEXICON.take_new()
+        return outcome
+
+    # --- what was learned, and notes ---------------------------------------------------------------------------
+
+    def rescore(self) -> Callable[[], Callable[[], None]]:
+        self.commit()
+        return self._pool.rescoring(self._prioritizer).run
+
+    def save_model(self, name: str, data: Mapping[str, NDArray[Any]], order: int) -> None:
+        self.commit()
+        published = self._pool.publish(name, data, order)
+        if published is not None:
+            self._stamp = published[1]
+
+    def load_model(self, name: str) -> tuple[dict[str, NDArray[Any]], int] | None:
+        self.commit()
+        model = self._pool.model(name)
+        if model is None:
+            return None
+        self._loaded_stamp = model.stamp
+        return model.state, model.upto
+
+    def adopt(self, prioritizer: Prioritizer, stamp: int) -> None:
+        """Score by a snapshot that others may have, too: they all give it the same stamp."""
+        self._prioritizer, self._stamp, self._loaded_stamp = prioritizer, stamp, 0
+
+    def pool_over(self, client: Redis) -> Pool:
+        """Lessons and model over another connection, for a thread of this worker's."""
+        return Pool(self._server.beside(client), self._packing, most_waiting=self._most_waiting)
+
+    def note(self, key: str, value: str) -> None:
+        self._pending.append(operation("note", key, value))
+
+    def noted(self, key: str) -> str | None:
+        value = self._read("noted", key)
+        return _to_text(value) if value else None
+
+    def revise(self, key: str, change: Callable[[str | None], str | None]) -> None:
+        while True:
+            kept = self.noted(key)
+            new = change(kept)
+            if new is None or self._call(operation("revise", key, kept or "", new))[0]:
+                return
+
+    def commit(self) -> None:
+        if self._pending:
+            self._call()
+
+    def close(self) -> None:
+        try:
+            # What a store that broke could not write is for others to do again.
+            pending = [] if self._broken is not None else self._pending
+            self._standing = self._server.call([*pending, operation("leave")])[-1]
+            self._acknowledged.clear()
+        finally:
+            self.abandon()
+
+    def abandon(self) -> None:
+        """Let go of everything as if the process had died."""
+        self._pending.clear()
+        self._server.client.close()
+
+    # --- inside ------------------------------------------------------------------------------------------------
+
+    def _call(self, *operations: bytes) -> list[Any]:
+        """Carry out what is pending and some more; the answers to the latter."""
+        if self._broken is not None:
+            raise self._broken
+        try:
+            answers = self._server.call([*self._pending, *operations])
+        except StoreBroken as error:
+            # Should Redis come back after all: what is told from now on is without what could not be told now.
+            self._broken = error
+            self._pending.clear()
+            raise
+        self._pending.clear()
+        self._acknowledged.clear()
+        self._standing = answers.pop()
+        return answers[len(answers) - len(operations) :]
+
+    def _read(self, name: str, *arguments: Any) -> Any:
+        """The answer of an operation that changes nothing; it may be long, and is not kept to be given again."""
+        self.commit()
+        return self._server.call([operation(name, *arguments)], numbered=False)[0]
+
+    def _own_pages(self) -> list[PageRecord]:
+        """Pages that Redis does not count yet."""
+        return [*(held.page for held in self._held.values() if held.page is not None), *self._acknowledged]
+
+    def _count(self, what: str) -> int:
+        return int(self._standing.get(what.encode(), 0))
+
+    def _decode(self, link: int, found: Any) -> tuple[Evidence, list[float]] | None:
+        if not found:
+            return None
+        raw, sources = found
+        evidence = self._packing.read([raw], np.array([link], np.int64)).evidence
+        return (evidence, sources) if len(evidence) else None
+
+    def _to_lessons(self, link: int, found: Any, relevance: float) -> Lessons | None:
+        decoded = self._decode(link, found)
+        if decoded is None:
+            return None
+        evidence, sources = decoded
+        return Lessons.of_page(evidence, relevance, np.array(sources, np.float32))
+
+
+def of_another(crawl: str, what: str, kept: str, mine: str) -> JobRefused:
+    """Why a worker cannot join a crawl."""
+    return JobRefused(
+        f"the crawl {crawl!r} in Redis was made with {what} {kept!r}, this one has {mine!r}: name it otherwise "
+        f"(FOCUSED_CRAWL), start it as it was, or, when nobody is at work on it, begin anew "
+        f"(SCHEDULER_FLUSH_ON_START=True)"
+    )
+
+
+def _is_found(page: PageRecord) -> bool:
+    return page.outcome is Outcome.PAGE and page.relevance >= RELEVANT
+
+
+def _to_told(page: PageRecord) -> dict[str, Any]:
+    """What the script is told of a page."""
+    return {
+        "relevance": float(page.relevance),
+        "url": _to_bytes(page.url),
+        "found": int(_is_found(page)),
+        "item": page.outcome is Outcome.PAGE and _to_bytes(json.dumps(page.item, ensure_ascii=False)),
+    }
+
+
+def _key(number: int) -> bytes:
+    return number.to_bytes(8, "big")
+
+
+def _to_bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _to_text(data: bytes) -> str:
+    return data.decode("utf-8", "surrogatepass")

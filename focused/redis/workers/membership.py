@@ -1,0 +1,168 @@
+"""What a worker of a shared crawl does beside fetching, about once a second; it learns more often.
+
+It gives a sign of life, learns of what it has lost while it was taken for dead, takes in pushed seeds, what the critic
+was shown elsewhere and what the trainer published, and looks for links anew: others may have found some.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable
+from time import monotonic
+from typing import Any, Protocol
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DontCloseSpider
+from scrapy.utils.asyncio import create_looping_call
+from scrapy.utils.defer import _schedule_coro
+
+from focused.defaults import read
+from focused.frontier.engine import EngineAccess
+from focused.frontier.store import StoreBroken
+from focused.parts import CRITIC_STATE, Parts
+from focused.redis.store import RedisStore
+from focused.redis.workers.connection import connect, crawl_name, server_name, start_urls_key
+from focused.redis.workers.ending import Ending
+from focused.redis.workers.learning import Learning
+from focused.redis.workers.seeds import PushedSeeds
+
+logger = logging.getLogger(__name__)
+
+_EVERY = 1.0
+# How often it is looked whether there is something to learn or to load.
+_LEARNS_EVERY = 0.1
+_NEARLY = 0.9
+
+
+class Host(Protocol):
+    """The scheduler, as a membership sees it."""
+
+    @property
+    def is_broken(self) -> bool:
+        """Has the store failed for good?"""
+
+    def let_go_of_lost(self) -> None:
+        """Forget what waits to be sent again under leases that were lost."""
+
+    def give_up(self, error: StoreBroken) -> None:
+        """End the crawl."""
+
+
+class Membership:
+    """One worker's life among others."""
+
+    def __init__(self, crawler: Crawler, parts: Parts, store: RedisStore, scheduler: Host, ending: Ending) -> None:
+        settings = crawler.settings
+        crawl = crawl_name(parts.topic, settings)
+        assert crawler.spider is not None
+        key = start_urls_key(crawler.spider.name, crawl, settings)
+        self.crawler, self.parts, self.store = crawler, parts, store
+        self._scheduler, self._ending, self._engine = scheduler, ending, EngineAccess(crawler)
+        self._seeds = PushedSeeds(crawler, store.server, key)
+        self._learning = Learning(crawler, parts, store, connect(settings))
+        # What others have shown the critic while this worker joined is told with its first sign of life.
+        self._revised = 0
+        self._most_waiting: int = read(settings, "FOCUSED_MOST_WAITING")
+        self._idle_before_close: float = settings.getfloat("SCHEDULER_IDLE_BEFORE_CLOSE")
+        self._busy_at = monotonic()
+        self._taken_back = store.taken_back
+        self._listens = self._has_warned = False
+        self._guarded(self._learning.renew)()
+        self._loop = create_looping_call(self._guarded(self._live))
+        self._loop.start(_EVERY, now=False)
+        self._learning_loop = create_looping_call(self._guarded(self._learn))
+        self._learning_loop.start(_LEARNS_EVERY, now=False)
+        crawler.signals.connect(self._spider_idle, signals.spider_idle)
+        crawler.stats.set_value("focused/job/crawl", f"{crawl} in {server_name(settings)}")
+
+    def close(self) -> None:
+        """No signs of life any more; the store is still open."""
+        self._loop.stop()
+        self._learning_loop.stop()
+        self._ending.stop()
+        self._learning.close()
+        counts = {
+            "focused/crawl/dropped": self.store.dropped,
+            "focused/crawl/taken_back": self.store.taken_back,
+            "focused/crawl/refused": self.store.refused,
+        }
+        for name, count in counts.items():
+            if count:
+                self.crawler.stats.set_value(name, count)
+
+    def _guarded(self, what: Callable[[], Any]) -> Callable[[], None]:
+        """A looping call ends with its first error, and the worker would be taken for dead."""
+
+        def guarded() -> None:
+            if self._scheduler.is_broken:
+                return
+            try:
+                what()
+            except StoreBroken as error:
+                self._scheduler.give_up(error)
+            except Exception:
+                logger.exception("The worker goes on with its life all the same")
+
+        return guarded
+
+    def _live(self) -> None:
+        self.store.beat()
+        if self.store.leased:
+            self._busy_at = monotonic()
+        self._scheduler.let_go_of_lost()
+        self._tell_of_the_dead()
+        self._warn_of_crowd()
+        self._take_in_critic()
+        self._learning.renew()
+        if not self._engine.is_closing():
+            self._take_seeds()
+            self._engine.wake()
+
+    def _learn(self) -> None:
+        if not self._listens:
+            self._listens = True
+            self._ending.listen()
+        if self._learning.is_due and not self._engine.is_closing():
+            _schedule_coro(self._learning.step())
+
+    def _take_seeds(self) -> int:
+        return self._seeds.take(lambda: not self._scheduler.is_broken)
+
+    def _take_in_critic(self) -> None:
+        """Other workers may have shown the critic a seed."""
+        if self.store.revised != self._revised:
+            self._revised = self.store.revised
+            state = self.store.noted(CRITIC_STATE)
+            if state is not None:
+                self.parts.critic.restore(json.loads(state))
+
+    def _tell_of_the_dead(self) -> None:
+        before, self._taken_back = self._taken_back, self.store.taken_back
+        if self._taken_back > before:
+            links = self._taken_back - before
+            logger.warning("Links taken back from a worker of which nothing was heard: %d", links)
+
+    def _warn_of_crowd(self) -> None:
+        if self._has_warned or not 0 < _NEARLY * self._most_waiting <= self.store.waiting:
+            return
+        self._has_warned = True
+        self.crawler.stats.set_value("focused/crawl/crowded", True)
+        logger.warning(
+            "%d links wait in Redis; from FOCUSED_MOST_WAITING=%d on the worst are dropped",
+            self.store.waiting,
+            self._most_waiting,
+        )
+
+    def _spider_idle(self) -> None:
+        """Before the end somebody may have pushed a seed."""
+        taken = 0
+        try:
+            taken = self._take_seeds()
+        except StoreBroken as error:
+            self._scheduler.give_up(error)
+        if taken:
+            self._busy_at = monotonic()
+        if taken or monotonic() - self._busy_at < self._idle_before_close:
+            raise DontCloseSpider

@@ -1,0 +1,152 @@
+"""Joining a crawl in Redis: as its first worker or as one more, with what the crawl knows so far."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from secrets import token_hex
+from socket import gethostname
+
+from redis import Redis
+from redis.exceptions import ResponseError
+from scrapy.settings import BaseSettings
+
+from focused.critics.base import Critic
+from focused.defaults import read
+from focused.frontier.resume import MODEL, begin_with, identity_of, restore
+from focused.frontier.starts import note_start
+from focused.frontier.store import JobRefused
+from focused.parts import CRITIC_STATE, Parts
+from focused.prioritizers.base import Prioritizer
+from focused.redis.server import anew, is_at_work, whose
+from focused.redis.store import RedisStore, of_another
+from focused.redis.workers.connection import connect, crawl_name, server_name, start_urls_key
+from focused.topics.topic import Topic
+
+logger = logging.getLogger(__name__)
+
+_SHORTEST_LEASE = 2.0
+
+
+def check_settings(settings: BaseSettings) -> None:
+    """JobRefused if a number among the settings of a shared crawl makes no sense."""
+    lease = read(settings, "FOCUSED_LEASE_SECONDS")
+    if not _SHORTEST_LEASE <= lease < float("inf"):
+        raise JobRefused(
+            f"FOCUSED_LEASE_SECONDS={lease!r}: give seconds from {_SHORTEST_LEASE:.0f} on; a worker gives a sign of "
+            f"life each second, and must not be taken for dead for a slow page"
+        )
+
+
+def check_crawl(topic: Topic, settings: BaseSettings, prioritizer: Prioritizer, critic: Critic) -> None:
+    """JobRefused if a crawl cannot be joined; nothing is changed."""
+    check_settings(settings)
+    crawl = crawl_name(topic, settings)
+    start_urls_key("focused", crawl, settings)
+    with connect(settings) as client:
+        if settings.getbool("SCHEDULER_FLUSH_ON_START") and not is_at_work(client, crawl):
+            return
+        try:
+            _check_identity(client, crawl, _shared_identity(topic, prioritizer, critic))
+        except ResponseError as error:
+            raise JobRefused(f"Redis at {server_name(settings)} refuses: {error}") from error
+
+
+def _check_identity(client: Redis, crawl: str, identity: Mapping[str, str]) -> None:
+    for what, mine in identity.items():
+        kept = whose(client, crawl, what)
+        if kept not in {None, mine}:
+            raise of_another(crawl, what, str(kept), mine)
+
+
+def join(parts: Parts, settings: BaseSettings, is_ending: Callable[[], bool]) -> RedisStore:
+    """Join the crawl that the settings and the topic name; JobRefused if it is another's."""
+    check_settings(settings)
+    client, crawl = connect(settings), crawl_name(parts.topic, settings)
+    _warn_of_eviction(client)
+    if not settings.getbool("SCHEDULER_FLUSH_ON_START"):
+        return _join(parts, settings, client, is_ending)
+    with anew(client, crawl, is_ending) as is_first:
+        if not is_first:
+            logger.info("SCHEDULER_FLUSH_ON_START: others are at work on %r already; it is joined", crawl)
+        return _join(parts, settings, client, is_ending)
+
+
+def _warn_of_eviction(client: Redis) -> None:
+    """A server that throws keys away when it is full leaves a crawl of which parts are missing."""
+    # Who may not ask is not told.
+    with suppress(ResponseError):
+        memory = client.info("memory")
+        if memory.get("maxmemory") and memory.get("maxmemory_policy") != "noeviction":
+            logger.warning(
+                "Redis will throw parts of this crawl away when it is full: set its maxmemory-policy to noeviction"
+            )
+
+
+def _join(parts: Parts, settings: BaseSettings, client: Redis, is_ending: Callable[[], bool]) -> RedisStore:
+    crawl = crawl_name(parts.topic, settings)
+    most_late = read(settings, "FOCUSED_LATE_LESSONS")
+    store = RedisStore(
+        client,
+        crawl,
+        f"{gethostname()}-{os.getpid()}-{token_hex(3)}",
+        parts.prioritizer,
+        identity=_shared_identity(parts.topic, parts.prioritizer, parts.critic),
+        most_pieces=read(settings, "FOCUSED_EVIDENCE_PIECES"),
+        most_deaths=read(settings, "FOCUSED_DEATHS"),
+        most_late=parts.prioritizer.late_lessons if most_late < 0 else most_late,
+        most_waiting=read(settings, "FOCUSED_MOST_WAITING"),
+        lease_seconds=read(settings, "FOCUSED_LEASE_SECONDS"),
+        patience=read(settings, "FOCUSED_PATIENCE"),
+        redis_patience=read(settings, "FOCUSED_REDIS_PATIENCE"),
+        is_ending=is_ending,
+    )
+    try:
+        _take_part(parts, store, settings)
+        # From now on it is seen to be at work.
+        store.beat()
+    except BaseException:
+        store.close()
+        raise
+    logger.info(
+        "Worker %s joins the crawl %r in Redis: %d pages, %d links wait, %d are under way elsewhere; "
+        "`scrapy status %s` shows how it stands",
+        store.worker,
+        crawl,
+        store.pages,
+        store.waiting,
+        store.leased_elsewhere,
+        server_name(settings),
+    )
+    return store
+
+
+def _shared_identity(topic: Topic, prioritizer: Prioritizer, critic: Critic) -> dict[str, str]:
+    """What must be the same for all workers. They must judge alike: by the same file, if the critic was taught."""
+    training = {"a critic of the training": critic.trained} if critic.trained else {}
+    return {**identity_of(topic, prioritizer, critic), **training}
+
+
+def _take_part(parts: Parts, store: RedisStore, settings: BaseSettings) -> None:
+    """Judge pages and links as the others do."""
+    critic = store.noted(CRITIC_STATE)
+    if critic is not None:
+        parts.critic.restore(json.loads(critic))
+    prioritizer, saved = parts.prioritizer, store.load_model(MODEL)
+    started_from = read(settings, "FOCUSED_APPRENTICE")
+    if saved is not None:
+        restore(
+            prioritizer,
+            saved[0],
+            f"what the crawl {crawl_name(parts.topic, settings)!r} has learned",
+            "name it otherwise (FOCUSED_CRAWL)",
+        )
+        store.prioritizer = prioritizer
+    elif started_from:
+        begin_with(prioritizer, started_from)
+    if saved is None and (started_from or prioritizer.taught or not prioritizer.learns) and prioritizer.state():
+        store.save_model(MODEL, prioritizer.state(), 0)
+    note_start(store, parts, settings)
