@@ -17,7 +17,6 @@ from collections import Counter
 from collections.abc import Iterator
 
 from focused.critics.base import Verdict
-from focused.lab.replay.web import Web
 from focused.pages.page import PageLimits
 from focused.papers.paths.path import GOAL
 from focused.papers.paths.reading import read_paths
@@ -25,6 +24,7 @@ from focused.papers.paths.stops import Stops
 from focused.papers.prioritizers.crf import Crf
 from focused.papers.teaching.paths import addresses_of, stops_of
 from focused.teaching.gathering import pages_of_web
+from focused.warc.web import Web
 
 NOTHING_JUDGED = Verdict(0.0)
 

@@ -27,14 +27,14 @@ from focused.lab.crawls import plain
 from focused.lab.jobs import FETCHES
 from focused.lab.measure import read_trace
 from focused.lab.plan import Results, Run, read_results
-from focused.lab.replay.graph import read_page
 from focused.lab.replay.log import read_log
-from focused.lab.replay.web import Web
-from focused.lab.topics import LabTopic, read_examples, read_topics
 from focused.pages.page import Page
+from focused.papers.paths.graph import read_page
+from focused.papers.paths.topics import KnownTopic, read_examples, read_topics
 from focused.registry import find
 from focused.topics.identity import slug
 from focused.topics.topic import Topic
+from focused.warc.web import Web
 
 
 @dataclass
@@ -72,7 +72,7 @@ class Judge:
             of_row.by_critic.append(1 - fmean(critic.judge(self.page(row)).relevance for row in pages))
         return losses
 
-    def teach(self, topic: LabTopic) -> Critic:
+    def teach(self, topic: KnownTopic) -> Critic:
         """The second critic for a topic."""
         rows = [(row, name) for url, name in self.examples.items() if (row := self.web.find(url)) >= 0]
         pages = [self.page(row) for row, _ in rows]

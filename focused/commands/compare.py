@@ -104,7 +104,7 @@ class Command(ScrapyCommand):
 def _plan(args: list[str], opts: argparse.Namespace) -> Plan:
     from focused.lab.bounds import ROWS
     from focused.lab.plan import Plan
-    from focused.lab.topics import labels_beside
+    from focused.papers.paths.topics import labels_beside
 
     _check_numbers(opts)
     _check_files(opts)

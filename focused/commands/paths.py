@@ -104,10 +104,10 @@ class Command(ScrapyCommand):
         return paths
 
     def _sites(self, topics: list[str], opts: argparse.Namespace) -> list[Site]:
-        from focused.lab.replay.graph import read_graph
-        from focused.lab.replay.web import Web
-        from focused.lab.topics import labels_beside, read_labels
+        from focused.papers.paths.graph import read_graph
+        from focused.papers.paths.topics import labels_beside, read_labels
         from focused.papers.teaching.drawing import lab_topics, site_of_job, site_of_web
+        from focused.warc.web import Web
 
         web = Web.open(*opts.web)
         graph = read_graph(web, *opts.web)

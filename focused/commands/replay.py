@@ -12,7 +12,7 @@ from scrapy.exceptions import UsageError
 
 if TYPE_CHECKING:
     from focused.lab.replay.log import FetchLog
-    from focused.lab.replay.web import Web
+    from focused.warc.web import Web
 
 
 class Command(ScrapyCommand):
@@ -33,7 +33,7 @@ class Command(ScrapyCommand):
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         from focused.lab.replay.log import FetchLog
-        from focused.lab.replay.web import Web
+        from focused.warc.web import Web
 
         if not args:
             raise UsageError

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.lab.measure import Trace
-from focused.lab.replay.graph import Graph, Rows
+from focused.papers.paths.graph import Graph, Rows
 
 Keys = NDArray[np.float64]
 

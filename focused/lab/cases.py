@@ -19,13 +19,13 @@ from focused.critics.choose import choose_critic
 from focused.critics.models import Card, save_critic
 from focused.critics.teach import fit_for_use
 from focused.lab.bounds import Ground
-from focused.lab.replay.graph import Graph, read_page
 from focused.lab.replay.log import FetchLog
-from focused.lab.replay.web import Web
-from focused.lab.topics import LabTopic, read_examples, with_label
 from focused.pages.page import Page
+from focused.papers.paths.graph import Graph, read_page
+from focused.papers.paths.topics import KnownTopic, read_examples, with_label
 from focused.topics.identity import fingerprint, slug
 from focused.topics.topic import Topic, load_topic
+from focused.warc.web import Web
 
 FAR = 2
 """Clicks between a far start and the nearest page on the topic, at least."""
@@ -85,7 +85,7 @@ class Preparer:
         # Topics of one web mostly share their example pages.
         self._parsed: dict[int, Page] = {}
 
-    def from_table(self, lab: LabTopic, examples: dict[str, str], seeds: Sequence[Sequence[str]]) -> Case:
+    def from_table(self, lab: KnownTopic, examples: dict[str, str], seeds: Sequence[Sequence[str]]) -> Case:
         """A topic of a topics file; ``examples`` are address and class. Without ``seeds`` it has no files yet."""
         topic = Topic(name=lab.name, focus=lab.focus)
         return self._case(topic, lab, examples, seeds)
@@ -99,10 +99,10 @@ class Preparer:
         examples = read_examples(table or topic.examples) if topic.examples else {}
         focus = topic.focus or [topic.name]
         targets = with_label(self.labels, focus)
-        lab = LabTopic(name=topic.name, focus=focus, target_urls=targets)
+        lab = KnownTopic(name=topic.name, focus=focus, target_urls=targets)
         return self._case(topic, lab, examples, [topic.seeds])
 
-    def _case(self, topic: Topic, lab: LabTopic, examples: dict[str, str], seeds: Sequence[Sequence[str]]) -> Case:
+    def _case(self, topic: Topic, lab: KnownTopic, examples: dict[str, str], seeds: Sequence[Sequence[str]]) -> Case:
         case = Case(
             name=lab.name,
             ground=self._ground(lab, examples, topic.allowed_hosts),
@@ -118,7 +118,7 @@ class Preparer:
         case.ignored.write_text("\n".join([*examples, ""]), "utf-8")
         return case
 
-    def _ground(self, lab: LabTopic, examples: dict[str, str], allowed: Sequence[str]) -> Ground:
+    def _ground(self, lab: KnownTopic, examples: dict[str, str], allowed: Sequence[str]) -> Ground:
         counts = ~self._mask(examples)
         wanted = [url for url, name in examples.items() if in_focus(name, lab.focus)]
         labelled = self._mask([*lab.target_urls, *wanted, *with_label(self.labels, lab.focus)])
@@ -171,7 +171,7 @@ class Preparer:
         return pages, classes
 
 
-def draw_starts(lab: LabTopic, kind: str, ground: Ground, sets: int) -> list[list[str]]:
+def draw_starts(lab: KnownTopic, kind: str, ground: Ground, sets: int) -> list[list[str]]:
     """Starting pages of one kind: as given when no sets are wanted, else drawn, the same on every machine."""
     given = lab.seeds(kind)
     if not sets or kind == "root":

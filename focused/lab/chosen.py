@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from focused.lab.plan import Plan
-from focused.lab.topics import LabTopic, read_examples, read_topics
+from focused.papers.paths.topics import KnownTopic, read_examples, read_topics
 from focused.topics.examples import check_focus
 from focused.topics.topic import Topic, load_topic
 
@@ -18,7 +18,7 @@ def chosen_topics(plan: Plan) -> list[Topic]:
     return topics
 
 
-def chosen_labs(plan: Plan) -> list[tuple[LabTopic, dict[str, str]]]:
+def chosen_labs(plan: Plan) -> list[tuple[KnownTopic, dict[str, str]]]:
     """The topics of a plan with a topics file, each with the examples (address and class) that teach it."""
     known = read_topics(plan.topics_file)
     chosen = list(known) if plan.topics == ["all"] else plan.topics
@@ -36,7 +36,7 @@ def _check_names(names: Sequence[str]) -> None:
         raise ValueError(f"topic {twice[0]!r} is there twice: name it once")
 
 
-def _examples(plan: Plan, lab: LabTopic) -> dict[str, str]:
+def _examples(plan: Plan, lab: KnownTopic) -> dict[str, str]:
     without = _held_out(plan.hold_out, lab.name)
     examples = read_examples(plan.examples, without=without) if plan.examples else {}
     if examples:

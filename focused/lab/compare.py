@@ -22,14 +22,14 @@ from focused.lab.jobs import JOB, Job
 from focused.lab.likeness import Bags, Cosines, Likeness, measure_likeness
 from focused.lab.measure import Figures, Trace, measure, share_of
 from focused.lab.plan import Plan, Results, Run, Taught, taught_to_text, write_results
-from focused.lab.replay.graph import read_graph
 from focused.lab.replay.log import FetchLog
-from focused.lab.replay.web import Web
 from focused.lab.resume import Done
 from focused.lab.teacher import Teacher
-from focused.lab.topics import LabTopic, read_labels
+from focused.papers.paths.graph import read_graph
+from focused.papers.paths.topics import KnownTopic, read_labels
 from focused.papers.teaching.apprentice import NothingLearned, trained_apprentice
 from focused.report.status_text import counted
+from focused.warc.web import Web
 
 BASELINE = "best-first"
 """Losses are also given relative to this prioritizer's."""
@@ -104,7 +104,7 @@ class Comparison:
                 self._check_start(case, start)
         return cases
 
-    def _case(self, lab: LabTopic, examples: dict[str, str]) -> Case:
+    def _case(self, lab: KnownTopic, examples: dict[str, str]) -> Case:
         ground = self.preparer.from_table(lab, examples, []).ground
         return self.preparer.from_table(lab, examples, draw_starts(lab, self.plan.start, ground, self.plan.starts))
 

@@ -24,7 +24,7 @@ from focused.lab.jobs import FETCHES, JOB, STATS, Job, run_fast, run_real
 from focused.lab.measure import Trace, read_trace
 from focused.lab.plan import Plan
 from focused.lab.replay.log import read_log
-from focused.lab.replay.web import Web
+from focused.warc.web import Web
 
 Notify = Callable[[str], None]
 

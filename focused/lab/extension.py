@@ -17,7 +17,7 @@ from scrapy.utils.defer import _schedule_coro
 from focused import signals
 from focused.defaults import read
 from focused.frontier.store import PageRecord
-from focused.lab.replay.web import normal_form
+from focused.warc.web import normal_form
 
 
 class LabExtension:

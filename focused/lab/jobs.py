@@ -20,8 +20,8 @@ import msgspec
 from scrapy.utils.project import get_project_settings
 
 from focused.lab.replay.server import serve
-from focused.lab.replay.web import Web
 from focused.running.process import crawl_command, crawl_environment
+from focused.warc.web import Web
 
 HANDLER = "focused.lab.replay.handler.ReplayHandler"
 FOLDED = "focused.lab.replay.fold.FoldedHttps"

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from focused.critics.bag import Bag
 from focused.critics.targets import Targets
 from focused.lab.measure import CURVE_EVERY
-from focused.lab.replay.graph import read_page
-from focused.lab.replay.web import Web
 from focused.pages.page import Page
+from focused.papers.paths.graph import read_page
+from focused.warc.web import Web
 
 GAMMAS = (0.2, 0.3, 0.5, 0.6, 0.7, 0.8)
 """The paper's thresholds, 0.5 to 0.8, and two lower ones: of the articles of an encyclopaedia that are on a topic half

@@ -13,9 +13,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.lab.replay.graph import Rows
 from focused.lab.replay.log import Fetch
-from focused.lab.replay.web import Web
+from focused.papers.paths.graph import Rows
+from focused.warc.web import Web
 
 CURVE_EVERY = 10
 

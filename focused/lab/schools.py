@@ -15,7 +15,6 @@ from scrapy.utils.project import get_project_settings
 
 from focused.critics.models import ModelRefused
 from focused.lab.plan import Taught
-from focused.lab.replay.web import Web
 from focused.papers.paths.path import Path
 from focused.papers.prioritizers.taught import NotTaught
 from focused.papers.teaching.paths import PathTeaching, addresses_of
@@ -23,6 +22,7 @@ from focused.responses import limits_of
 from focused.teaching.gathering import pages_of_web
 from focused.teaching.plan import CannotTeach
 from focused.topics.topic import load_topic
+from focused.warc.web import Web
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,9 @@ from focused.lab.crawls import Crawls, Task, plain, settings_of_case, workers
 from focused.lab.entrants import Entrant
 from focused.lab.jobs import JOB
 from focused.lab.plan import Plan, Taught
-from focused.lab.replay.graph import Graph
 from focused.lab.schools import Pupil, School, teach_all
 from focused.papers.paths.draw import draw_visits, draw_walks
+from focused.papers.paths.graph import Graph
 from focused.papers.paths.path import Path as Way
 from focused.papers.paths.path import PathsError
 from focused.papers.paths.reading import read_paths

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from scrapy.http import Response, TextResponse
 
-from focused.lab.replay.response import to_response
-from focused.lab.replay.web import REDIRECTS, Web
 from focused.pages.guard import looks_binary
 from focused.pages.page import Page, PageLimits
 from focused.responses import response_to_page_now
 from focused.warc.reader import Recorded
+from focused.warc.response import to_response
+from focused.warc.web import REDIRECTS, Web
 
 _MOST_REDIRECTS = 5
 _MOST_REASONS = 5

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from focused.lab.bounds import ROWS, Ground, row, walk
-from focused.lab.replay.graph import Graph
+from focused.papers.paths.graph import Graph
 
 
 def ground(size, edges, targets, *, examples=(), relevance=None, leads_to=None, inside=None):

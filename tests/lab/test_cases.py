@@ -10,11 +10,11 @@ import pytest
 from focused.lab.bounds import Ground
 from focused.lab.cases import Preparer, draw_starts, judge_all
 from focused.lab.entrants import parse_entrant
-from focused.lab.replay.graph import build_graph
 from focused.lab.replay.log import FetchLog
-from focused.lab.replay.web import Web
-from focused.lab.topics import LabTopic, read_examples, read_labels, read_topics, with_label
+from focused.papers.paths.graph import build_graph
+from focused.papers.paths.topics import KnownTopic, read_examples, read_labels, read_topics, with_label
 from focused.topics.topic import Topic, load_topic
+from focused.warc.web import Web
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +45,7 @@ def test_hosts_that_a_topic_allows_bring_their_subdomains(preparer):
 
 
 def test_an_example_is_no_target_even_if_the_topics_file_says_so(preparer, small_web):
-    lab = LabTopic(name="all", focus=["stars"], target_urls=small_web.targets)
+    lab = KnownTopic(name="all", focus=["stars"], target_urls=small_web.targets)
     examples = dict.fromkeys(small_web.targets[:3], "stars")
     assert preparer.from_table(lab, examples, []).wanted == len(small_web.targets) - 3
 
@@ -98,7 +98,7 @@ def test_far_starts_are_two_clicks_away_and_can_get_there(preparer):
     )
     counts, targets = np.array([1, 1, 1, 1, 0, 1], bool), np.array([0, 0, 1, 0, 0, 0], bool)
     ground = Ground(graph, targets, targets, counts, np.array([1, 1, 1, 1, 1, 0], bool))
-    lab = LabTopic(name="x", focus=["x"], target_urls=[], seeds_far=["http://a/0"])
+    lab = KnownTopic(name="x", focus=["x"], target_urls=[], seeds_far=["http://a/0"])
     assert draw_starts(lab, "far", ground, 3) == [["http://a/0"]] * 3
 
 
@@ -109,7 +109,7 @@ def test_a_kind_of_start_that_is_not_there_is_refused_with_those_that_are(case, 
 
 
 def test_starts_cannot_be_drawn_where_there_is_no_page_of_their_kind(preparer):
-    lab = LabTopic(name="x", focus=["x"], target_urls=[], seeds_on=["http://nowhere.example/"])
+    lab = KnownTopic(name="x", focus=["x"], target_urls=[], seeds_on=["http://nowhere.example/"])
     ground = preparer.from_table(lab, {}, []).ground
     with pytest.raises(ValueError, match="--starts 3: no page of this web can be a start of kind 'on'"):
         draw_starts(lab, "on", ground, 3)

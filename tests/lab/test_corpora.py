@@ -10,9 +10,9 @@ import pytest
 
 from focused.critics.base import in_focus
 from focused.lab.bounds import Ground, row, walk
-from focused.lab.replay.graph import read_graph
-from focused.lab.replay.web import Web
-from focused.lab.topics import read_examples, read_labels, read_topics, with_label
+from focused.papers.paths.graph import read_graph
+from focused.papers.paths.topics import read_examples, read_labels, read_topics, with_label
+from focused.warc.web import Web
 
 CORPORA = Path(os.environ.get("FOCUSED_CORPORA", Path(__file__).parents[3] / "shared" / "corpora"))
 NEAR = 4

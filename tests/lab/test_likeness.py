@@ -7,10 +7,10 @@ import pytest
 
 from focused.critics.targets import Targets
 from focused.lab.likeness import Bags, Cosines, measure_likeness
-from focused.lab.replay.graph import read_page
-from focused.lab.replay.web import Web
 from focused.pages.page import page_from_html
 from focused.pages.tokens import word_to_id
+from focused.papers.paths.graph import read_page
+from focused.warc.web import Web
 
 # Two targets, four pages: the first target is met once, and closely; the second is what the crawl stays near.
 COSINES = np.array([[0.9, 0.5], [0.1, 0.6], [0.0, 0.7], [0.0, 0.6]], np.float32)

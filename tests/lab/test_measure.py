@@ -7,7 +7,7 @@ import pytest
 
 from focused.lab.measure import Trace, measure, read_trace, share_of
 from focused.lab.replay.log import Fetch
-from focused.lab.replay.web import Web
+from focused.warc.web import Web
 
 HOST = "http://site.example"
 

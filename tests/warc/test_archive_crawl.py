@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from focused.lab.replay.web import Web
 from focused.testing.crawl import CrawlResult, run_crawl
 from focused.testing.reply import Reply, gzipped, html, redirect
 from focused.testing.site import SiteServer
+from focused.warc.web import Web
 
 A = "http://a.example"
 

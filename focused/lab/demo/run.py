@@ -18,8 +18,8 @@ from focused.lab.demo.files import write_web
 from focused.lab.demo.webs import make_web
 from focused.lab.replay.log import read_log
 from focused.lab.replay.server import serve
-from focused.lab.replay.web import Web
 from focused.running.process import crawl_command, crawl_environment
+from focused.warc.web import Web
 
 _MARK = "demonstration.txt"
 

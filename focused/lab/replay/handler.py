@@ -27,9 +27,9 @@ from scrapy.http import Headers
 
 from focused.defaults import read
 from focused.lab.replay.log import FetchLog
-from focused.lab.replay.response import to_headers
-from focused.lab.replay.web import Web
 from focused.warc.reader import Recorded
+from focused.warc.response import to_headers
+from focused.warc.web import Web
 
 _LOOPBACK = ipaddress.ip_address("127.0.0.1")
 

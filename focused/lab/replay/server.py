@@ -14,8 +14,8 @@ from http import HTTPStatus
 from pathlib import Path
 
 from focused.lab.replay.log import FetchLog
-from focused.lab.replay.web import Web
 from focused.warc.reader import Recorded
+from focused.warc.web import Web
 
 _LONGEST_HEAD = 64 * 1024
 _NO_TUNNEL = (

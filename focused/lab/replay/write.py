@@ -10,8 +10,8 @@ from pathlib import Path
 from fastwarc.stream_io import GzipWriter
 from fastwarc.warc import WarcRecord, WarcRecordType
 
-from focused.lab.replay.web import Web
 from focused.warc.reader import Recorded
+from focused.warc.web import Web
 
 # All records carry this date, so that the same pages give the same file.
 _DATE = "2002-05-07T00:00:00Z"

@@ -22,7 +22,7 @@ from focused.papers.paths.path import FAIL, GOAL, Path, PathsError, Step
 from focused.papers.paths.stops import FURTHEST
 
 if TYPE_CHECKING:
-    from focused.lab.replay.graph import Graph
+    from focused.papers.paths.graph import Graph
 
 Mask = NDArray[np.bool_]
 SHORTEST, LONGEST = 2, 10

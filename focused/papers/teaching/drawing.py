@@ -14,15 +14,15 @@ import numpy as np
 from focused.critics.base import RELEVANT, in_focus
 from focused.critics.classes import UNWANTED
 from focused.frontier.records import read_records
-from focused.lab.replay.graph import Graph, host_and_port
-from focused.lab.replay.web import Web, normal_form
-from focused.lab.topics import LabTopic, read_topics, with_label
 from focused.papers.paths.draw import Field, Mask
+from focused.papers.paths.graph import Graph, host_and_port
 from focused.papers.paths.path import PathsError
+from focused.papers.paths.topics import KnownTopic, read_topics, with_label
 from focused.topics.examples import read_examples
 from focused.topics.problems import did_you_mean
 from focused.topics.text import read_table
 from focused.topics.topic import Topic, load_topic
+from focused.warc.web import Web, normal_form
 
 _MOST_MILESTONES = 12
 
@@ -37,7 +37,7 @@ class Site:
 
 
 def site_of_web(
-    web: Web, graph: Graph, topic: LabTopic, labels: dict[str, list[str]], milestones: Sequence[str]
+    web: Web, graph: Graph, topic: KnownTopic, labels: dict[str, list[str]], milestones: Sequence[str]
 ) -> Site:
     """A topic's site in a recorded web: its targets, inside its hosts, from its root pages."""
     targets = _mask(web, topic.target_urls)
@@ -81,7 +81,7 @@ def field_of_backlinks(path: str | File, targets: Sequence[str]) -> Field:
     return Field(graph, mask, np.ones(len(graph), bool))
 
 
-def lab_topics(names: Sequence[str], file: str, labels: dict[str, list[str]], roots: Sequence[str]) -> list[LabTopic]:
+def lab_topics(names: Sequence[str], file: str, labels: dict[str, list[str]], roots: Sequence[str]) -> list[KnownTopic]:
     """Topics of a topics file, or topics as users write them, whose targets are the pages with a label in focus."""
     if file:
         known = read_topics(file)
@@ -95,12 +95,12 @@ def lab_topics(names: Sequence[str], file: str, labels: dict[str, list[str]], ro
     return [msgspec.structs.replace(topic, seeds_root=list(roots) or topic.seeds_root) for topic in topics]
 
 
-def _lab_topic(topic: Topic, labels: dict[str, list[str]]) -> LabTopic:
+def _lab_topic(topic: Topic, labels: dict[str, list[str]]) -> KnownTopic:
     focus = topic.focus or [topic.name]
     targets = with_label(labels, focus)
     if not targets:
         raise PathsError([f"topic {topic.name!r}: no page has a label in focus ({', '.join(focus)}): give --labels"])
-    return LabTopic(name=topic.name, focus=focus, target_urls=targets, seeds_root=topic.seeds)
+    return KnownTopic(name=topic.name, focus=focus, target_urls=targets, seeds_root=topic.seeds)
 
 
 def wanted_examples(name: str) -> list[str]:

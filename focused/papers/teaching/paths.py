@@ -13,7 +13,6 @@ from scrapy.settings import BaseSettings
 
 from focused.critics.choose import critic_for
 from focused.defaults import read
-from focused.lab.replay.web import normal_form
 from focused.papers.paths.path import Path
 from focused.papers.paths.stops import Stops, resolve
 from focused.papers.prioritizers.taught import NotTaught, Progress, TaughtCard, TaughtPrioritizer, save_taught
@@ -25,6 +24,7 @@ from focused.teaching.gathering import Fetched
 from focused.teaching.plan import CannotTeach
 from focused.topics.identity import slug
 from focused.topics.topic import Topic
+from focused.warc.web import normal_form
 
 _LEAST_SHARE = 0.5
 FEW_PATHS = 20

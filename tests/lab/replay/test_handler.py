@@ -13,9 +13,9 @@ import pytest
 
 from focused.lab.replay.log import read_log
 from focused.lab.replay.server import serve
-from focused.lab.replay.web import Web
 from focused.lab.replay.write import write_web
 from focused.warc.reader import Recorded
+from focused.warc.web import Web
 
 ROOT = Path(__file__).parents[3]
 CORPORA = Path(os.environ.get("FOCUSED_CORPORA", ROOT.parent / "shared" / "corpora"))

@@ -11,8 +11,8 @@ import pytest
 
 from focused.lab.replay.log import read_log
 from focused.lab.replay.server import serve
-from focused.lab.replay.web import Web
 from focused.warc.reader import Recorded
+from focused.warc.web import Web
 
 PAGES = {
     "http://one.example/": "<html>one</html>",

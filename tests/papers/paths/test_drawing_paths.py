@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from focused.lab.replay.graph import Graph, build_graph
-from focused.lab.replay.web import Web
-from focused.lab.topics import read_labels
 from focused.pages.page import page_from_html
 from focused.papers.paths.draw import Field, draw_visits, draw_walks
+from focused.papers.paths.graph import Graph, build_graph
 from focused.papers.paths.path import FAIL, GOAL, Path, PathsError, Step
+from focused.papers.paths.topics import read_labels
 from focused.papers.teaching.drawing import field_of_backlinks, lab_topics, site_of_web
 from focused.papers.teaching.paths import stops_of
 from focused.teaching.gathering import Fetched
 from focused.teaching.plan import CannotTeach
+from focused.warc.web import Web
 
 
 def url(page):

@@ -17,10 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scrapy.http import HtmlResponse
 
-from focused.lab.replay.response import to_response
-from focused.lab.replay.web import REDIRECTS, Web, normal_form
 from focused.pages.page import Page, parse_page
 from focused.pages.urls import join, url_to_host
+from focused.warc.response import to_response
+from focused.warc.web import REDIRECTS, Web, normal_form
 
 Rows = NDArray[np.int64]
 

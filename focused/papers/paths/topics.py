@@ -1,4 +1,4 @@
-"""What a lab knows of a recorded web beside its pages: labels, example pages, topics with targets and seeds."""
+"""What is known of a recorded web beside its pages: labels, example pages, topics with their targets and seeds."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from focused.critics.base import in_focus
 from focused.topics.text import read_table, to_text
 
 
-class LabTopic(msgspec.Struct, kw_only=True):
+class KnownTopic(msgspec.Struct, kw_only=True):
     """One entry of a topics file: what is wanted, where it is, where to start, and which hosts to stay inside."""
 
     name: str = ""
@@ -30,13 +30,13 @@ class LabTopic(msgspec.Struct, kw_only=True):
         return found
 
 
-def read_topics(path: str | Path) -> dict[str, LabTopic]:
+def read_topics(path: str | Path) -> dict[str, KnownTopic]:
     """The topics of a topics file, by name."""
     text = to_text(Path(path).read_bytes(), path)
     if not text.strip():
         raise ValueError(f"{path}: empty: a topics file is a JSON object, from a topic's name to what it is")
     try:
-        topics = msgspec.json.decode(text, type=dict[str, LabTopic])
+        topics = msgspec.json.decode(text, type=dict[str, KnownTopic])
     except msgspec.DecodeError as error:
         raise ValueError(f"{path}: {error}") from error
     for name, topic in topics.items():

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from focused.lab.replay import graph as graph_module
-from focused.lab.replay.graph import Graph, build_graph, host_and_port, read_graph
-from focused.lab.replay.web import Web
+from focused.papers.paths import graph as graph_module
+from focused.papers.paths.graph import Graph, build_graph, host_and_port, read_graph
 from focused.warc.reader import Recorded
+from focused.warc.web import Web
 
 HOST = "http://site.example"
 

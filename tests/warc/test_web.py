@@ -7,9 +7,9 @@ import logging
 
 import pytest
 
-from focused.lab.replay.web import NOT_FOUND, Web, normal_form
 from focused.lab.replay.write import write_web
 from focused.warc.reader import Recorded
+from focused.warc.web import NOT_FOUND, Web, normal_form
 
 HOST = "http://site.example"
 
