@@ -42,7 +42,7 @@ def told(crf: Crf, path: Stops) -> Iterator[tuple[str, str]]:
         yield stop.state, crf.state_of(stop.page, arrived_by)
         if stop.link < 0:
             return
-        arrived_by = crf.evidence(stop.page, NOTHING_JUDGED, stop.page.links.take([stop.link]), arrived_by=arrived_by)
+        arrived_by = crf.evidence(stop.page, NOTHING_JUDGED, stop.page.links.select([stop.link]), arrived_by=arrived_by)
 
 
 def share(part: int, whole: int) -> float:

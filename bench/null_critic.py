@@ -15,7 +15,7 @@ class NullCritic(Critic):
     def judge(self, page):
         return Verdict(0.5)
 
-    def read(self, texts):
+    def score_texts(self, texts):
         return np.full(len(texts), 0.5, np.float32)
 
     def explain(self, page, most=10):

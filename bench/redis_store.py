@@ -78,7 +78,7 @@ def taught(prioritizer: Focused, pages: list[Seen]) -> Focused:
     """A prioritizer that has learned something, so that its scores differ."""
     random = np.random.default_rng(0)
     evidence = Evidence.concat([page.evidence for page in pages])
-    evidence = evidence.take(random.choice(len(evidence), min(LESSONS, len(evidence)), replace=False))
+    evidence = evidence.select(random.choice(len(evidence), min(LESSONS, len(evidence)), replace=False))
     n = len(evidence)
     relevance = random.random(n).astype(np.float32) ** 4
     learned = prioritizer.learn(
@@ -121,7 +121,7 @@ class Worker:
         known = store.reserve(urls)
         wanted = np.flatnonzero(known.wanted & (known.links != link))
         if len(wanted):
-            evidence = page.evidence.take(wanted)
+            evidence = page.evidence.select(wanted)
             evidence.link = known.links[wanted].astype(np.uint32)
             store.add_evidence(link, evidence, page.scores[wanted])
             store.pool(token, store.late_lessons(evidence, 0.5))

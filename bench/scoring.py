@@ -85,7 +85,7 @@ def taught_crf(page: Page, states: int = 14) -> Crf:
 
 def crf_page(crf: Crf, page: Page) -> None:
     """What a crawl asks for a page that was reached by a link."""
-    arrived_by = crf.evidence(page, Verdict(0.5), page.links.take([0]))
+    arrived_by = crf.evidence(page, Verdict(0.5), page.links.select([0]))
     # Another page with the same content: what is said of a page is remembered.
     fresh = replace(page)
     crf.score(crf.evidence(fresh, Verdict(0.5), fresh.links, arrived_by=arrived_by))
@@ -111,7 +111,7 @@ def taught_by_layers(kind: type[Memm] | type[Hmm], targets: int = 300) -> Memm |
 
 def page_on_path(prioritizer: Memm | Hmm, page: Page) -> Callable[[], object]:
     """What a crawl asks for a page that was reached by a link."""
-    led_by = prioritizer.evidence(page, Verdict(0.5), page.links.take([0]))
+    led_by = prioritizer.evidence(page, Verdict(0.5), page.links.select([0]))
     return lambda: prioritizer.score(prioritizer.evidence(page, Verdict(0.5), page.links, arrived_by=led_by))
 
 

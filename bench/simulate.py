@@ -218,19 +218,19 @@ class Crawl:
         """Keep evidence of the links that wait, a few pieces for each, and score them."""
         inside = [i for i, url in enumerate(page.links.urls) if self.task.allows(url)]
         numbers = [self.number(page.links.urls[i]) for i in inside]
-        links = page.links.take(inside)
+        links = page.links.select(inside)
         wanted = [i for i, n in enumerate(numbers) if n not in self.asked and len(self.pieces[n]) < PIECES]
         late = [i for i, n in enumerate(numbers) if self.teaches_late(n, page)]
         if not wanted and not late:
             return
         look = partial(self.prioritizer.evidence, page, verdict, arrived_by=arrived_by)
         if self.prioritizer.sees_fetched:
-            evidence = look(links, fetched=self.relevance[numbers]).take(wanted + late)
+            evidence = look(links, fetched=self.relevance[numbers]).select(wanted + late)
         else:
-            evidence = look(links.take(wanted + late))
+            evidence = look(links.select(wanted + late))
         if late:
-            self.teach_late(evidence.take(range(len(wanted), len(evidence))), [numbers[i] for i in late], verdict)
-            evidence = evidence.take(range(len(wanted)))
+            self.teach_late(evidence.select(range(len(wanted), len(evidence))), [numbers[i] for i in late], verdict)
+            evidence = evidence.select(range(len(wanted)))
         for row, i in enumerate(wanted):
             if len(self.pieces[numbers[i]]) < PIECES:
                 self.pieces[numbers[i]].append((len(self.blocks), row))

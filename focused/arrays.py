@@ -9,6 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+Arrays = dict[str, NDArray[Any]]
+"""What was learned, as arrays by name."""
+
 
 def save_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Arrays as bytes; without objects, so that reading them back cannot run code."""
@@ -17,7 +20,7 @@ def save_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     return buffer.getvalue()
 
 
-def load_arrays(data: bytes) -> dict[str, NDArray[Any]]:
+def load_arrays(data: bytes) -> Arrays:
     """What `save_arrays` wrote."""
     with np.load(BytesIO(data), allow_pickle=False) as archive:
         return {name: archive[name] for name in archive.files}

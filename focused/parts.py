@@ -77,19 +77,19 @@ class Parts:
         else:
             self.trainer.add(lessons)
 
-    def greet(self, seed: Page) -> None:
+    def learn_from_seed(self, seed: Page) -> None:
         """Show the critic a seed page; what it takes from it is kept with the job."""
         store = self.store
         if store is not None and store.is_shared:
-            store.revise(CRITIC_STATE, partial(self._greet_after, seed))
-        elif self.critic.greet(seed) and store is not None:
+            store.revise(CRITIC_STATE, partial(self._learn_from_seed_after, seed))
+        elif self.critic.learn_from_seed(seed) and store is not None:
             store.note(CRITIC_STATE, json.dumps(self.critic.state()))
 
-    def _greet_after(self, seed: Page, others: str | None) -> str | None:
+    def _learn_from_seed_after(self, seed: Page, others: str | None) -> str | None:
         """Greet a seed after those that other workers have greeted."""
         if others is not None:
             self.critic.restore(json.loads(others))
-        return json.dumps(self.critic.state()) if self.critic.greet(seed) else None
+        return json.dumps(self.critic.state()) if self.critic.learn_from_seed(seed) else None
 
 
 def has_topic(crawler: Crawler) -> bool:

@@ -84,7 +84,7 @@ class Command(ScrapyCommand):
             return
         for url in seeds:
             if url in fetched.pages:
-                critic.greet(fetched.pages[url])
+                critic.learn_from_seed(fetched.pages[url])
         limits = limits_of(settings)
         for given in args[1:]:
             try:

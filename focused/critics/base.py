@@ -42,7 +42,7 @@ class Reason:
 
 
 class Critic(ABC):
-    """A judge of pages. Made by `fit`, or ready when constructed; used through `judge` and `read`.
+    """A judge of pages. Made by `fit`, or ready when constructed; used through `judge` and `score_texts`.
 
     ``options`` are the keys of the topic's ``[critic]`` table; a critic names those it knows in its constructor.
     """
@@ -64,23 +64,23 @@ class Critic(ABC):
         """The verdict on one page. Changes nothing."""
 
     @abstractmethod
-    def read(self, texts: Sequence[Ids]) -> NDArray[np.float32]:
+    def score_texts(self, texts: Sequence[Ids]) -> NDArray[np.float32]:
         """The same opinion of short texts (an anchor, a window), each given as the ids of its words."""
 
     @abstractmethod
     def explain(self, page: Page, most: int = 10) -> list[Reason]:
         """The words of a page that weigh most in its verdict, strongest first."""
 
-    def called(self, name: str) -> str:
+    def class_in_verdicts(self, name: str) -> str:
         """What verdicts call the class of an example: its own name, or that of what it is taken together with."""
         return name
 
-    def greet(self, seed: Page) -> bool:
+    def learn_from_seed(self, seed: Page) -> bool:
         """Look at a seed page before any is judged; True if the critic has changed by it (then it is saved)."""
         return False
 
     def state(self) -> dict[str, Any]:
-        """What `greet` has changed, as plain data; goes into the job's records."""
+        """What `learn_from_seed` has changed, as plain data; goes into the job's records."""
         return {}
 
     def restore(self, state: dict[str, Any]) -> None:

@@ -86,14 +86,14 @@ class KeywordsCritic(Critic):
         """Takes the wanted examples for seeds; there is nothing else to learn."""
         for page, is_wanted in zip(pages, wanted_among(classes, focus), strict=True):
             if is_wanted:
-                self.greet(page)
+                self.learn_from_seed(page)
         return self
 
     def judge(self, page: Page) -> Verdict:
         own, shared = self._shown_by_page(page)
         return Verdict(float(self._relevance(own, shared)[0]))
 
-    def read(self, texts: Sequence[Ids]) -> NDArray[np.float32]:
+    def score_texts(self, texts: Sequence[Ids]) -> NDArray[np.float32]:
         """An empty text, or one without any of the words, gets 0."""
         ids, text = _end_to_end(texts)
         shown = [terms.shown(ids, text, len(texts)) for terms in (self._own, self._shared)]
@@ -126,7 +126,7 @@ class KeywordsCritic(Critic):
         likeness: Floats = np.minimum(shared @ self._shared.weights / self._seeds_show, 1)
         return likeness
 
-    def greet(self, seed: Page) -> bool:
+    def learn_from_seed(self, seed: Page) -> bool:
         if not self.seed_share or seed.url in self._seeds or len(self._seeds) >= _MOST_SEEDS:
             return False
         if len(seed.ids) < _SEED_LENGTH:

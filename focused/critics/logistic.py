@@ -135,7 +135,7 @@ class LogisticCritic(Critic):
         chances = self.probabilities(page.bag)
         return Verdict(min(float(chances[self.wanted_].sum()), 1.0), ranked(self.classes_, chances, self.wanted_))
 
-    def read(self, texts: Sequence[Ids]) -> NDArray[np.float32]:
+    def score_texts(self, texts: Sequence[Ids]) -> NDArray[np.float32]:
         """An empty text, or one of unknown words, gets the relevance of a page without words: the intercept's.
 
         A text is read as if it held one rare word more that is unknown: a single word is no proof. (On anchors of

@@ -67,7 +67,7 @@ def cross_validate(
     said = [verdict.best_class for verdict in verdicts if verdict]
     figures = _figures(wanted, relevance)
     figures.folds = int(folds.max()) + 1
-    return figures, _confusions([critic.called(name) for name in classes], said)
+    return figures, _confusions([critic.class_in_verdicts(name) for name in classes], said)
 
 
 def _folds(classes: Sequence[str], wanted: NDArray[np.bool_]) -> Numbers | None:

@@ -59,7 +59,7 @@ class Targets:
         others = self.cosines([page.bag])[0][self.digests != page.digest]
         return float(others.max(initial=0.0))
 
-    def read(self, texts: Sequence[Ids]) -> Floats:
+    def text_likeness(self, texts: Sequence[Ids]) -> Floats:
         """The greatest cosine of each short text, given as the ids of its words."""
         text, columns, counts = self.vocabulary.count(texts)
         matrix = csr_matrix((counts.astype(np.float64), (text, columns)), (len(texts), len(self.vocabulary)))

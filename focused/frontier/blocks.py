@@ -69,7 +69,7 @@ class Blocks:
         by_block: dict[int, list[int]] = {}
         for block, row in pieces:
             by_block.setdefault(block, []).append(row)
-        return Evidence.concat([self._get(block).take(rows) for block, rows in by_block.items()])
+        return Evidence.concat([self._get(block).select(rows) for block, rows in by_block.items()])
 
     def on(self, source: int) -> Evidence | None:
         """All kept evidence on a page."""
@@ -166,4 +166,4 @@ class Blocks:
 def _only(evidence: Evidence, wanted: NDArray[np.bool_]) -> Evidence:
     """The rows for wanted links; all of them where that is nearly all, as leaving some out costs more."""
     rows = np.flatnonzero(wanted[np.minimum(evidence.link, len(wanted) - 1)])
-    return evidence if 4 * len(rows) > 3 * len(evidence) else evidence.take(rows)
+    return evidence if 4 * len(rows) > 3 * len(evidence) else evidence.select(rows)

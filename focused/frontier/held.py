@@ -37,8 +37,8 @@ class _Batch:
     def nbytes(self) -> int:
         return self.keys.nbytes + self.evidence.nbytes
 
-    def take(self, rows: NDArray[np.int64]) -> _Batch:
-        return _Batch(self.keys[rows], self.evidence.take(rows))
+    def select(self, rows: NDArray[np.int64]) -> _Batch:
+        return _Batch(self.keys[rows], self.evidence.select(rows))
 
     @classmethod
     def concat(cls, parts: Sequence[_Batch]) -> _Batch:
@@ -103,7 +103,7 @@ class Held:
             rows = np.searchsorted(batch.keys, keys)
             if rows[-1] == len(batch) or (batch.keys[rows] != keys).any():
                 return None
-            parts.append(batch.evidence.take(rows))
+            parts.append(batch.evidence.select(rows))
         return Evidence.concat(parts) if parts else None
 
     def batches(self, done: NDArray[np.bool_]) -> list[Evidence]:
@@ -112,7 +112,7 @@ class Held:
         for batch in self._batches:
             rows = np.flatnonzero((batch.evidence.link > 0) & ~done[batch.evidence.link])
             if len(rows):
-                kept.append(batch if len(rows) > (1 - _STALE) * len(batch) else batch.take(rows))
+                kept.append(batch if len(rows) > (1 - _STALE) * len(batch) else batch.select(rows))
         self._join(kept)
         return [batch.evidence for batch in self._batches]
 

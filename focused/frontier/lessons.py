@@ -37,7 +37,7 @@ class EvidenceReader:
                 rows.setdefault(block, []).append(row)
         if not rows:
             return None
-        return Evidence.concat([self._block(block).take(rows[block]) for block in sorted(rows)])
+        return Evidence.concat([self._block(block).select(rows[block]) for block in sorted(rows)])
 
     def _block(self, number: int) -> Evidence:
         block = self._blocks.get(number)

@@ -92,7 +92,7 @@ class Ranking:
         evidence = self._blocks.of([link])
         if evidence is None:
             return
-        scores = self._prioritizer.rate(evidence)
+        scores = self._prioritizer.finite_scores(evidence)
         how = self._prioritizer.combine
         self._table.total[link] = {"first": scores[0], "max": scores.max(), "mean": scores.mean()}[how]
         if how == "mean":
@@ -141,7 +141,9 @@ class Ranking:
             self._table.total[link] = 0.0
             left = self._blocks.of([link])
             if left is not None:
-                self._table.merge(np.full(len(left), link), self._prioritizer.rate(left), self._prioritizer.combine)
+                self._table.merge(
+                    np.full(len(left), link), self._prioritizer.finite_scores(left), self._prioritizer.combine
+                )
 
     def _evict(self, links: list[int]) -> None:
         """Let go of pieces of evidence beyond the most: not the first, and not the best where the best counts."""
@@ -152,7 +154,9 @@ class Ranking:
                 continue
             spare = list(range(1, len(pieces)))
             if self._prioritizer.combine == "max":
-                scores = [float(self._prioritizer.rate(row)[0]) for p in pieces if (row := self._blocks.read([p]))]
+                scores = [
+                    float(self._prioritizer.finite_scores(row)[0]) for p in pieces if (row := self._blocks.read([p]))
+                ]
                 spare = [i for i in spare if i != int(np.argmax(scores))]
             gone += [(link, pieces[i]) for i in self._random.sample(spare, min(len(spare), surplus))]
             if self._prioritizer.combine == "mean":
@@ -169,7 +173,7 @@ class Ranking:
         wanted = np.zeros(size + 1, np.bool_)
         wanted[: len(waits)] = waits
         for evidence in self._blocks.scan(held, wanted):
-            scores = prioritizer.rate(evidence)
+            scores = prioritizer.finite_scores(evidence)
             links = evidence.link.astype(np.int64)
             kept = (links > 0) & (links < size)
             table.merge(links[kept], scores[kept], prioritizer.combine)

@@ -10,14 +10,14 @@ from zipfile import BadZipFile
 
 from scrapy.settings import BaseSettings
 
-from focused.arrays import load_arrays
+from focused.arrays import Arrays, load_arrays
 from focused.critics.base import Critic
 from focused.defaults import read
 from focused.frontier.starts import note_start
 from focused.frontier.store import FrontierStore, JobRefused
 from focused.frontier.store_sqlite import SqliteStore
 from focused.parts import CRITIC_STATE, Parts
-from focused.prioritizers.base import Prioritizer, State
+from focused.prioritizers.base import Prioritizer
 from focused.topics.identity import fingerprint
 from focused.topics.topic import Topic
 
@@ -112,7 +112,7 @@ def begin_with(prioritizer: Prioritizer, path: str) -> None:
     restore(prioritizer, state, f"apprentice={path!r}", "begin without it")
 
 
-def restore(prioritizer: Prioritizer, state: State, what: str, instead: str) -> None:
+def restore(prioritizer: Prioritizer, state: Arrays, what: str, instead: str) -> None:
     """Give a prioritizer what was learned; JobRefused if it does not fit, with what may be done ``instead``."""
     try:
         prioritizer.restore(state)

@@ -321,7 +321,7 @@ class SqliteStore(FrontierStore):
         if not len(rows):
             return None
         self._table.late[links[rows]] += 1
-        lessons = self._late_lessons(evidence.take(rows))
+        lessons = self._late_lessons(evidence.select(rows))
         lessons.source_relevance[:] = source_relevance
         return lessons
 
@@ -458,7 +458,7 @@ class SqliteStore(FrontierStore):
     def _lessons(self, links: Sequence[int], relevance: float, *, again: bool = False) -> Lessons | None:
         evidence = self._blocks.of(list(dict.fromkeys([*links, *self._links.leading_to(links[0])])))
         if again and evidence is not None:
-            evidence = evidence.take(np.flatnonzero(~self._came_late(evidence)))
+            evidence = evidence.select(np.flatnonzero(~self._came_late(evidence)))
         if evidence is None or not len(evidence):
             return None
         return Lessons.of_page(evidence, relevance, self._sources_of(evidence))
@@ -469,7 +469,7 @@ class SqliteStore(FrontierStore):
         if evidence is None or not self._most_late:
             return None
         rows = np.flatnonzero(self._came_late(evidence))
-        return self._late_lessons(evidence.take(rows)) if len(rows) else None
+        return self._late_lessons(evidence.select(rows)) if len(rows) else None
 
     def _came_late(self, evidence: Evidence) -> NDArray[np.bool_]:
         """Which links were found on a page that was judged after the one behind them."""

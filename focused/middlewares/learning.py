@@ -40,9 +40,9 @@ class StockLearner:
                 rows.append(row)
                 of.append(request)
         if rows:
-            links, arrived_by = page.links.take(rows), self.arrived_by(response)
+            links, arrived_by = page.links.select(rows), self.arrived_by(response)
             evidence = self._parts.prioritizer.evidence(page, verdict, links, arrived_by=arrived_by)
-            scores = self._parts.prioritizer.rate(evidence).tolist()
+            scores = self._parts.prioritizer.finite_scores(evidence).tolist()
             for i, (request, score) in enumerate(zip(of, scores, strict=True)):
                 request.priority += score_to_priority(score)
                 told = {"score": score, "from": verdict.relevance, "evidence": evidence.row(i).to_bytes()}

@@ -110,8 +110,8 @@ class PrioritizerMiddleware:
         wanted = np.flatnonzero(known.wanted & (known.links != source))
         if not len(wanted):
             return {}
-        evidence = self._evidence(page, page.links.take(rows), known, wanted, source)
-        scores = self.parts.scorer.rate(evidence)
+        evidence = self._evidence(page, page.links.select(rows), known, wanted, source)
+        scores = self.parts.scorer.finite_scores(evidence)
         store.add_evidence(source, evidence, scores)
         self.parts.teach(token, store.late_lessons(evidence, self.parts.judge(page).relevance))
         fresh = (known.states == State.RESERVED).tolist()
@@ -143,9 +143,9 @@ class PrioritizerMiddleware:
         if prioritizer.sees_fetched:
             # Neighbours that were fetched speak for a link, so all of them are shown.
             every = prioritizer.evidence(page, verdict, links, fetched=known.relevance, arrived_by=arrived_by)
-            evidence = every.take(wanted)
+            evidence = every.select(wanted)
         else:
-            evidence = prioritizer.evidence(page, verdict, links.take(wanted), arrived_by=arrived_by)
+            evidence = prioritizer.evidence(page, verdict, links.select(wanted), arrived_by=arrived_by)
         evidence.link = known.links[wanted].astype(np.uint32)
         return evidence
 

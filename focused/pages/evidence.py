@@ -67,9 +67,9 @@ class Evidence:
 
     def row(self, i: int) -> Evidence:
         """The evidence of one link."""
-        return self.take([i])
+        return self.select([i])
 
-    def take(self, rows: Sequence[int] | NDArray[np.int64]) -> Evidence:
+    def select(self, rows: Sequence[int] | NDArray[np.int64]) -> Evidence:
         """Some of the links, in the order given."""
         chosen = np.asarray(rows, np.int64)
         lengths = self.starts[chosen + 1] - self.starts[chosen]

@@ -60,7 +60,7 @@ class Links:
     def __len__(self) -> int:
         return len(self.urls)
 
-    def take(self, rows: NDArray[np.int64] | list[int]) -> Links:
+    def select(self, rows: NDArray[np.int64] | list[int]) -> Links:
         """Some of the links, in the order given."""
         rest = (self.first[rows], self.last[rows], self.paths[rows], self.ends[rows])
         return Links([self.urls[i] for i in rows], *rest)

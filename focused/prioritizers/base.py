@@ -11,12 +11,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.arrays import Arrays
 from focused.critics.base import Critic, Verdict
 from focused.options import check_choice, check_seed
 from focused.pages.evidence import Evidence
 from focused.pages.page import Links, Page
 
-State = dict[str, NDArray[Any]]
 COMBINATIONS = ("first", "max", "mean")
 LATE_WEIGHT = 0.5
 """What a late lesson weighs. It says less: the link was not followed, and most are links that many pages have."""
@@ -64,9 +64,9 @@ class Lessons:
     def __len__(self) -> int:
         return len(self.evidence)
 
-    def take(self, rows: NDArray[np.int64]) -> Lessons:
+    def select(self, rows: NDArray[np.int64]) -> Lessons:
         """Some of the lessons, in the order given."""
-        return Lessons(self.evidence.take(rows), *(getattr(self, name)[rows] for name in LESSON_COLUMNS))
+        return Lessons(self.evidence.select(rows), *(getattr(self, name)[rows] for name in LESSON_COLUMNS))
 
     @classmethod
     def concat(cls, parts: list[Lessons]) -> Lessons:
@@ -160,7 +160,7 @@ class Prioritizer(ABC):
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """A score for each row of evidence."""
 
-    def rate(self, evidence: Evidence) -> NDArray[np.float32]:
+    def finite_scores(self, evidence: Evidence) -> NDArray[np.float32]:
         """The scores, as numbers that can be put in order: what is none is worth nothing."""
         scores = self.score(evidence)
         return scores if np.isfinite(scores).all() else np.nan_to_num(scores, nan=0.0, posinf=1.0, neginf=0.0)
@@ -181,7 +181,7 @@ class Prioritizer(ABC):
         """What each feature id adds to a score, for those who want to show what was learned."""
         return np.zeros(len(ids), np.float32)
 
-    def state(self) -> State:
+    def state(self) -> Arrays:
         """All that was learned, as arrays (no objects: a state file cannot run code)."""
         return {}
 

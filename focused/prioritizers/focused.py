@@ -57,12 +57,13 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.arrays import Arrays
 from focused.critics.base import Critic, Verdict
 from focused.options import check_number, check_switch
 from focused.pages.evidence import MAX_OFFSET, Evidence, window
 from focused.pages.page import Links, Page
 from focused.pages.url_words import url_features
-from focused.prioritizers.base import Contribution, Lessons, Prioritizer, State, together
+from focused.prioritizers.base import Contribution, Lessons, Prioritizer, together
 from focused.prioritizers.context import append_to_rows
 from focused.prioritizers.kalman import KalmanLearner, Spreads
 from focused.prioritizers.novelty import BITS, Visits
@@ -168,7 +169,7 @@ class Focused(Prioritizer):
 
     def learn(self, lessons: Lessons) -> Self | None:
         """A snapshot that knows these lessons, too. Dead links teach nothing."""
-        alive = lessons.take(np.flatnonzero(lessons.alive))
+        alive = lessons.select(np.flatnonzero(lessons.alive))
         if not len(alive):
             return None
         if not self.graded:
@@ -193,7 +194,7 @@ class Focused(Prioritizer):
         """What was learned of each word."""
         return self.learner.weights_of(ids)
 
-    def state(self) -> State:
+    def state(self) -> Arrays:
         """What was learned, and the options it is bound to."""
         made_for = np.array(json.dumps({"format": _FORMAT, **self._made_for}))
         return {"made_for": made_for, **self.visits.state(), **self.learner.state()}

@@ -41,8 +41,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from focused.arrays import Arrays
 from focused.pages.evidence import Evidence
-from focused.prioritizers.base import Contribution, Lessons, State
+from focused.prioritizers.base import Contribution, Lessons
 from focused.prioritizers.places import PLACES
 from focused.prioritizers.rows import fold, run_sums, sigmoid, with_one
 
@@ -245,7 +246,7 @@ class KalmanLearner:
         told: NDArray[np.float32] = self._told_by[fold(ids, self.bits)]
         return told
 
-    def state(self) -> State:
+    def state(self) -> Arrays:
         """All that was learned."""
         touched = np.flatnonzero(self.common)
         hashed = {name: getattr(self, name)[touched] for name in _HASHED}

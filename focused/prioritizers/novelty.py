@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.prioritizers.base import State
+from focused.arrays import Arrays
 from focused.prioritizers.rows import fold
 
 BITS = 16
@@ -36,7 +36,7 @@ class Visits:
         """1 where nobody was yet, towards 0 the more pages were judged there."""
         return np.reciprocal(1 + self.pages[fold(directories, BITS)], dtype=np.float32)
 
-    def state(self) -> State:
+    def state(self) -> Arrays:
         """Where somebody was, and how often."""
         visited = np.flatnonzero(self.pages)
         return {"visited": visited.astype(np.uint32), "visits": self.pages[visited]}

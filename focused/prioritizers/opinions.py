@@ -22,6 +22,6 @@ def opinions(critic: Critic | None, page: Page, links: Links, *within: int) -> N
         begin = page.starts[np.maximum(links.first - leaves, 0)].tolist()
         end = page.starts[np.minimum(links.last + leaves + 1, len(page.leaves))].tolist()
         texts += [page.ids[i:j] for i, j in zip(begin, end, strict=True)]
-    read = logit(critic.read(texts))
+    read = logit(critic.score_texts(texts))
     beyond: NDArray[np.float32] = (read[1:] - read[0]).reshape(len(within), -1).T
     return beyond

@@ -135,7 +135,7 @@ class Rescoring:
         combined = np.zeros(size, np.float32)
         if not len(rows):
             return combined
-        scores = self._prioritizer.rate(records.evidence)
+        scores = self._prioritizer.finite_scores(records.evidence)
         if self._prioritizer.combine == "first":
             combined[rows[::-1]] = scores[::-1]
         elif self._prioritizer.combine == "max":

@@ -485,7 +485,7 @@ class RedisStore(FrontierStore):
             page.seen += 1
         self._pending.append(operation("late", [page.key for page in pages]))
         relevance = np.array([page.relevance for page in pages], np.float32)
-        return Lessons.late(evidence.take(rows), relevance, np.full_like(relevance, source_relevance))
+        return Lessons.late(evidence.select(rows), relevance, np.full_like(relevance, source_relevance))
 
     def pool(self, token: int, lessons: Lessons | None) -> None:
         if lessons is not None and token in self._held:

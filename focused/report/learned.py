@@ -122,7 +122,7 @@ def _evidence_of_pages(connection: sqlite3.Connection) -> Iterator[Evidence]:
         for block, wanted in rows.items():
             found = cursor.execute("SELECT data FROM blocks WHERE id = ?", (block,)).fetchone()
             if found is not None:
-                yield Evidence.from_bytes(found[0]).take(wanted)
+                yield Evidence.from_bytes(found[0]).select(wanted)
 
 
 def _at_offset(words: WordTable, seen: _Seen, weights: NDArray[np.float32], offset: int, most: int) -> AtOffset:

@@ -90,5 +90,5 @@ def _score_all(connection: sqlite3.Connection, prioritizer: Prioritizer, last: i
             links = evidence.link.astype(np.int64)
             # Evidence that was let go of is of no link; a crawl that goes on may have found more since.
             kept = (links > 0) & (links <= last)
-            table.merge(links[kept], prioritizer.rate(evidence)[kept], prioritizer.combine)
+            table.merge(links[kept], prioritizer.finite_scores(evidence)[kept], prioritizer.combine)
     return table

@@ -171,7 +171,7 @@ class _Story:
         yield f"{n} link{'' if n == 1 else 's'} to it known{around}:"
         d_max = getattr(self._model.prioritizer, "d_max", 5) if self._model else 5
         offsets = [*range(-d_max, d_max + 1), *CHANNELS]
-        shown = evidence.take(range(min(n, self._most)))
+        shown = evidence.select(range(min(n, self._most)))
         traced = WordTable.read(self._connection).trace(shown.ids, offsets)
         for i in range(len(shown)):
             row = shown.row(i)
@@ -218,7 +218,7 @@ class _Story:
 
     def _score(self, row: Evidence, features: list[Feature | None]) -> Iterator[str]:
         if self._model is not None:
-            yield f"   score: {float(self._model.prioritizer.rate(row)[0]):.3f}"
+            yield f"   score: {float(self._model.prioritizer.finite_scores(row)[0]):.3f}"
             yield from (f"   {line}" for line in reasons(self._model.prioritizer, row, features))
 
 

@@ -81,7 +81,7 @@ class FocusedSpider(Spider):
         for what, count in page.left_out.items():
             self.crawler.stats.inc_value(f"focused/page/left_out/{what}", count)
         if meta.get("seed"):
-            parts.greet(page)
+            parts.learn_from_seed(page)
         item = PageItem.of(page, meta.get("token", 0))
         item["depth"] = response.meta.get("depth", 0)
         item["score"] = None if meta.get("seed") else meta.get("score")

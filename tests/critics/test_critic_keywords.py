@@ -51,8 +51,8 @@ def test_the_words_of_a_phrase_count_for_more_side_by_side(critic: KeywordsCriti
 
 def test_a_phrase_does_not_reach_over_the_end_of_a_text(critic: KeywordsCritic) -> None:
     end, begin = page("on the rock").ids, page("climbing up").ids
-    both = critic.read([end, begin])
-    assert max(both) < critic.read([page("on the rock climbing up").ids])[0]
+    both = critic.score_texts([end, begin])
+    assert max(both) < critic.score_texts([page("on the rock climbing up").ids])[0]
 
 
 def test_rare_words_weigh_more_than_common_ones() -> None:
@@ -96,9 +96,9 @@ def test_seeds_bring_their_own_words_bounded_by_their_share() -> None:
     critic = KeywordsCritic(keywords=["rock climbing"], seed_share=0.3)
     kin = page(FILLER + "The belay and the carabiner, the belay again, a carabiner on the harness. " * 5)
     assert critic.judge(kin).relevance == 0
-    assert critic.greet(seed(1, "belay carabiner harness " * 9))
+    assert critic.learn_from_seed(seed(1, "belay carabiner harness " * 9))
     assert critic.judge(kin).relevance == 0, "one seed alone may be about anything"
-    assert critic.greet(seed(2, "harness belay carabiner " * 9))
+    assert critic.learn_from_seed(seed(2, "harness belay carabiner " * 9))
     assert 0.15 < critic.judge(kin).relevance <= 0.3
     own = page((ABOUT + FILLER) * 10)
     assert critic.judge(own).relevance > critic.judge(kin).relevance
@@ -107,14 +107,14 @@ def test_seeds_bring_their_own_words_bounded_by_their_share() -> None:
 
 def test_a_seed_counts_once_and_empty_ones_not_at_all(critic: KeywordsCritic) -> None:
     one = seed(1, "belay " * 9)
-    assert critic.greet(one)
-    assert not critic.greet(one)
-    assert not critic.greet(page("", url="http://seed.example/2"))
+    assert critic.learn_from_seed(one)
+    assert not critic.learn_from_seed(one)
+    assert not critic.learn_from_seed(page("", url="http://seed.example/2"))
 
 
 def test_seeds_can_be_left_unread() -> None:
     critic = KeywordsCritic(keywords=["rock climbing"], seed_share=0)
-    assert not critic.greet(seed(1, "belay " * 9))
+    assert not critic.learn_from_seed(seed(1, "belay " * 9))
     assert critic.state() == {"seeds": {}}
 
 

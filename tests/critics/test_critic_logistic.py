@@ -41,8 +41,8 @@ def test_a_text_of_one_telling_word_is_less_certain_than_a_page_of_them() -> Non
     pages, classes = examples()
     critic = LogisticCritic().fit(pages, classes, ["nature.birds"])
     few, many = (page(text).ids for text in ("bird", "bird owl feathers nest beak"))
-    read = critic.read([few, many])
-    assert critic.read([page("").ids])[0] < read[0] < read[1]
+    read = critic.score_texts([few, many])
+    assert critic.score_texts([page("").ids])[0] < read[0] < read[1]
 
 
 def test_classes_are_named() -> None:

@@ -72,7 +72,7 @@ def test_classes_in_focus_sum_to_the_relevance(name: str, negatives: bool, all_p
 def test_judging_changes_nothing(critic: Critic, all_pages: list[Page]) -> None:
     before = pickle.dumps(critic)
     first = [critic.judge(one) for one in all_pages]
-    critic.read([one.ids for one in all_pages])
+    critic.score_texts([one.ids for one in all_pages])
     for one in all_pages:
         critic.explain(one)
     assert [critic.judge(one) for one in all_pages] == first
@@ -95,18 +95,18 @@ def test_an_empty_page_is_as_doubtful_as_one_of_unknown_words(critic: Critic) ->
 
 def test_texts_are_read_as_one_column_of_float32(critic: Critic) -> None:
     texts = [LEXICON.text_to_ids(text) for text in ["bird", "", "boil the potatoes", "zzzz", "owl bird of prey"]]
-    read = critic.read(texts)
+    read = critic.score_texts(texts)
     assert read.dtype == np.float32
     assert read.shape == (5,)
     assert read[4] > read[1]
     assert read[0] > read[2]
     assert read[1] == pytest.approx(read[3], abs=1e-6)
-    alone = [critic.read([text])[0] for text in texts]
+    alone = [critic.score_texts([text])[0] for text in texts]
     assert read == pytest.approx(alone, abs=1e-6)
 
 
 def test_reading_nothing_gives_nothing(critic: Critic) -> None:
-    assert critic.read([]).shape == (0,)
+    assert critic.score_texts([]).shape == (0,)
 
 
 def test_reasons_are_words_of_the_page_strongest_first(critic: Critic) -> None:
@@ -120,8 +120,8 @@ def test_reasons_are_words_of_the_page_strongest_first(critic: Critic) -> None:
 
 
 def test_state_is_plain_data_and_comes_back(critic: Critic) -> None:
-    critic.greet(page("The heron wades. " * 40, url="http://seed.example/1"))
-    critic.greet(page("The heron fishes. " * 40, url="http://seed.example/2"))
+    critic.learn_from_seed(page("The heron wades. " * 40, url="http://seed.example/1"))
+    critic.learn_from_seed(page("The heron fishes. " * 40, url="http://seed.example/2"))
     stored = json.loads(json.dumps(critic.state()))
     other = taught(critic.name)
     other.restore(stored)

@@ -71,7 +71,7 @@ class HalfACritic(Critic):
 
 
 def test_a_critic_that_is_not_finished_is_told_what_it_lacks() -> None:
-    with pytest.raises(UnknownName, match=r"HalfACritic' is not a whole critic: it lacks explain, fit, read$"):
+    with pytest.raises(UnknownName, match=r"HalfACritic' is not a whole critic: it lacks explain, fit, score_texts$"):
         choose_critic(WORDS, f"{__name__}.HalfACritic")
 
 

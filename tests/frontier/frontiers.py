@@ -119,7 +119,7 @@ class Frontier:
         dense = np.array([links[i][1] for i in wanted], np.float32)
         evidence = Evidence.of(np.zeros(len(wanted) + 1, np.int64), np.zeros(0, np.uint32), dense)
         evidence.link = known.links[wanted].astype(np.uint32)
-        self.store.add_evidence(leased.link, evidence, self.store.prioritizer.rate(evidence))
+        self.store.add_evidence(leased.link, evidence, self.store.prioritizer.finite_scores(evidence))
         self.store.pool(leased.token, self.store.late_lessons(evidence, 0.0))
         for i in wanted:
             self.store.add(NewLink(links[i][0], "host", link=int(known.links[i]), source=leased.link, depth=1))

@@ -34,7 +34,7 @@ class Toy(TaughtPrioritizer):
     def knowledge(self):
         return {"good": np.array(sorted(self.good))} if self.good else {}
 
-    def take(self, knowledge):
+    def adopt(self, knowledge):
         self.good = set(knowledge["good"].tolist())
 
     def evidence(self, page, verdict, links, *, fetched=None, arrived_by=None):

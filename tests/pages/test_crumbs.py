@@ -193,9 +193,9 @@ def test_places_do_not_depend_on_which_links_were_met_before(pieces: list[str]):
 
 def test_take_gives_the_places_of_the_links_asked_for():
     found = links(NEWS)
-    some = found.take([3, 0])
+    some = found.select([3, 0])
     assert some.paths.tolist() == found.paths[[3, 0]].tolist()
     assert some.ends.tolist() == found.ends[[3, 0]].tolist()
     assert some.urls == ["http://h/3", "http://h/home"]
-    none = found.take([])
+    none = found.select([])
     assert len(none) == len(none.paths) == len(none.ends) == 0

@@ -93,7 +93,7 @@ def test_bytes_and_back(evidence):
 def test_rows_can_be_taken_and_put_together(evidence, data):
     n = len(evidence)
     chosen = data.draw(st.lists(st.integers(0, n - 1), max_size=8)) if n else []
-    assert rows_of(evidence.take(chosen)) == [rows_of(evidence)[i] for i in chosen]
+    assert rows_of(evidence.select(chosen)) == [rows_of(evidence)[i] for i in chosen]
     together = Evidence.concat([evidence, evidence])
     assert rows_of(together) == rows_of(evidence) * 2
 

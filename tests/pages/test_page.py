@@ -177,7 +177,7 @@ def test_hosts_and_keys():
 
 
 def test_take_gives_some_links_in_the_order_asked():
-    links = parse("<a href=1>x</a><a href=2>y</a><a href=3>z</a>").links.take([2, 0])
+    links = parse("<a href=1>x</a><a href=2>y</a><a href=3>z</a>").links.select([2, 0])
     assert links.urls == ["http://h/dir/3", "http://h/dir/1"]
     assert links.first.tolist() == [2, 0]
     assert np.array_equal(links.first, links.last)

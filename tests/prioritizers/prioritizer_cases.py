@@ -38,9 +38,9 @@ class OneWordCritic(Critic):
         return self
 
     def judge(self, page):
-        return Verdict(float(self.read([page.ids])[0]))
+        return Verdict(float(self.score_texts([page.ids])[0]))
 
-    def read(self, texts):
+    def score_texts(self, texts):
         return np.array([0.9 if self.id in text else 0.1 for text in texts], np.float32)
 
     def explain(self, page, most=10):

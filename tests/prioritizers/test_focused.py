@@ -125,21 +125,21 @@ def test_the_rest_of_a_list_sinks_below_another_when_some_of_it_turned_out_bad()
     seen = see(prioritizer, two_lists())
     before = prioritizer.score(seen)
     assert before.max() - before.min() < 0.01
-    after = prioritizer.learn(lessons_of(seen.take([0, 1, 2]), [0.01, 0.02, 0.01])).score(seen)
+    after = prioritizer.learn(lessons_of(seen.select([0, 1, 2]), [0.01, 0.02, 0.01])).score(seen)
     assert after[3:6].max() < after[6:].min()
 
 
 def test_the_rest_of_a_list_rises_above_another_when_some_of_it_turned_out_good():
     prioritizer = Focused()
     seen = see(prioritizer, two_lists())
-    after = prioritizer.learn(lessons_of(seen.take([6, 7]), [0.9, 0.8])).score(seen)
+    after = prioritizer.learn(lessons_of(seen.select([6, 7]), [0.9, 0.8])).score(seen)
     assert after[8:].min() > after[:6].max()
 
 
 def test_a_page_whose_links_lead_nowhere_sinks_below_a_page_that_looks_the_same():
     prioritizer = Focused()
     seen = see(prioritizer, two_lists())
-    prioritizer = prioritizer.learn(lessons_of(seen.take([0, 1, 6, 7]), [0.01] * 4))
+    prioritizer = prioritizer.learn(lessons_of(seen.select([0, 1, 6, 7]), [0.01] * 4))
     here, there = scores(prioritizer, two_lists()), scores(prioritizer, two_lists(), url=f"{URL}there")
     assert here[2:6].max() < there[2:6].min()
 
@@ -147,7 +147,7 @@ def test_a_page_whose_links_lead_nowhere_sinks_below_a_page_that_looks_the_same(
 def test_the_same_list_on_the_next_page_of_a_site_profits():
     prioritizer = Focused()
     seen = see(prioritizer, two_lists())
-    prioritizer = prioritizer.learn(lessons_of(seen.take([0, 1, 6, 7]), [0.01, 0.01, 0.9, 0.9]))
+    prioritizer = prioritizer.learn(lessons_of(seen.select([0, 1, 6, 7]), [0.01, 0.01, 0.9, 0.9]))
     bad, good = np.split(scores(prioritizer, two_lists(), url=f"{URL}next"), 2)
     assert bad.max() < good.min()
 
@@ -246,9 +246,9 @@ def test_a_directory_of_dead_links_stays_new():
 def test_dead_links_teach_nothing():
     prioritizer = Focused()
     seen = see(prioritizer, two_lists())
-    every = lessons_of(seen.take([0, 1, 2]), [0.9, 0.0, 0.1])
+    every = lessons_of(seen.select([0, 1, 2]), [0.9, 0.0, 0.1])
     every.alive[1] = False
-    some = prioritizer.learn(lessons_of(seen.take([0, 2]), [0.9, 0.1]))
+    some = prioritizer.learn(lessons_of(seen.select([0, 2]), [0.9, 0.1]))
     assert (prioritizer.learn(every).score(seen) == some.score(seen)).all()
 
 
@@ -391,7 +391,7 @@ def test_explains_by_the_word_that_tells():
 def test_explains_by_the_list_and_page_that_were_met():
     prioritizer = Focused()
     seen = see(prioritizer, two_lists())
-    prioritizer = prioritizer.learn(lessons_of(seen.take([0, 1, 2]), [0.01, 0.02, 0.01]))
+    prioritizer = prioritizer.learn(lessons_of(seen.select([0, 1, 2]), [0.01, 0.02, 0.01]))
     told = {part.feature: part.weight for part in prioritizer.explain(seen.row(3))}
     assert {"the elements around it", "other links of the page"} <= told.keys()
     assert told["other links of the list"] < 0

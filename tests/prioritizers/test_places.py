@@ -123,7 +123,7 @@ def test_directories_are_found_again_in_evidence():
 
 def test_some_of_the_links_have_the_places_that_they_have_among_all():
     parsed = page(body(), HERE)
-    assert (places(parsed, parsed.links.take([3, 0])) == places(parsed, parsed.links)[[3, 0]]).all()
+    assert (places(parsed, parsed.links.select([3, 0])) == places(parsed, parsed.links)[[3, 0]]).all()
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_links_without_text_are_told_one_by_one_wherever_they_stand():
         "<a href=/1><img src=i></a><p>words</p><a href=/2>x</a><a href=/3></a><a href=/4>y</a><a href=/5></a>"
     )
     assert has_no_text(parsed, parsed.links).tolist() == [True, False, True, False, True]
-    assert has_no_text(parsed, parsed.links.take([3, 2])).tolist() == [False, True]
+    assert has_no_text(parsed, parsed.links.select([3, 2])).tolist() == [False, True]
 
 
 def test_a_page_that_is_nothing_but_a_link_without_a_leaf():

@@ -93,7 +93,7 @@ def test_a_row_scores_the_same_alone_and_in_company(make):
 def test_of_the_ids_only_the_upper_bits_matter_that_it_says(make):
     prioritizer = taught(make())
     evidence = some_evidence(prioritizer)
-    cut = evidence.take(range(len(evidence)))
+    cut = evidence.select(range(len(evidence)))
     cut.ids = cut.ids & np.uint32(2**32 - 2 ** (32 - prioritizer.id_bits))
     assert (prioritizer.score(cut) == prioritizer.score(evidence)).all()
     lessons, of_cut = (lessons_of(rows, [0.9, 0.05, 0.05, 0.9]) for rows in (evidence, cut))
@@ -140,7 +140,7 @@ def test_some_of_a_pages_links(make):
     prioritizer = taught(make())
     parsed = page(BODY)
     rows = [2, 0]
-    some = prioritizer.evidence(parsed, Verdict(0.5), parsed.links.take(rows))
+    some = prioritizer.evidence(parsed, Verdict(0.5), parsed.links.select(rows))
     every = prioritizer.evidence(parsed, Verdict(0.5), parsed.links)
     assert (prioritizer.score(some) == prioritizer.score(every)[rows]).all()
 
@@ -257,7 +257,7 @@ def along_the_way(prioritizer, pages):
     for one in pages:
         evidence = prioritizer.evidence(one, Verdict(0.5), one.links, arrived_by=arrived_by)
         yield evidence
-        arrived_by = evidence.take([0])
+        arrived_by = evidence.select([0])
 
 
 @pytest.mark.parametrize("name", TAUGHT)

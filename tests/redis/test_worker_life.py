@@ -138,9 +138,9 @@ def seed(number):
 
 def test_seeds_that_two_workers_met_are_known_to_the_critic_of_both(parts_of_worker):
     one, other = parts_of_worker("one"), parts_of_worker("other")
-    one.greet(seed(1))
-    other.greet(seed(2))
-    one.greet(seed(3))
+    one.learn_from_seed(seed(1))
+    other.learn_from_seed(seed(2))
+    one.learn_from_seed(seed(3))
     assert list(one.critic.state()["seeds"]) == [f"http://seed{n}.example/" for n in (1, 2, 3)]
     before = other.store.revised
     other.store.beat()
@@ -155,11 +155,11 @@ def test_seeds_that_two_workers_meet_at_the_same_moment_are_both_kept(parts_of_w
     def noted_and_then_overtaken(key):
         kept = noted(key)
         one.store.noted = noted
-        other.greet(seed(2))
+        other.learn_from_seed(seed(2))
         return kept
 
     one.store.noted = noted_and_then_overtaken
-    one.greet(seed(1))
+    one.learn_from_seed(seed(1))
     assert sorted(one.critic.state()["seeds"]) == ["http://seed1.example/", "http://seed2.example/"]
     assert one.store.noted(CRITIC_STATE).count(".example") == 2
 

@@ -33,13 +33,13 @@ BIRD, STONE, PICTURE = range(3)
 class Mild(KeywordsCritic):
     """Never sure of anything."""
 
-    def read(self, texts: Any) -> Any:
+    def score_texts(self, texts: Any) -> Any:
         return np.array([0.6 if word_to_id("bird") in text else 0.5 for text in texts], np.float32)
 
 
 def seen_by(prioritizer: Prioritizer, rows: list[int] | None = None) -> Evidence:
     evidence = prioritizer.evidence(PAGE, Verdict(0.4), PAGE.links)
-    return evidence if rows is None else evidence.take(rows)
+    return evidence if rows is None else evidence.select(rows)
 
 
 def taught(make: Any, **options: Any) -> Prioritizer:

@@ -58,7 +58,7 @@ class Terms:
 
     def head(self, most: int) -> Terms:
         """The first so many."""
-        return Terms(self.phrases.take(np.arange(min(most, len(self)))), self.weight[:most], self.run[:most])
+        return Terms(self.phrases.select(np.arange(min(most, len(self)))), self.weight[:most], self.run[:most])
 
 
 def recognise(page: Page) -> Terms:
@@ -105,14 +105,14 @@ def weigh(found: Phrases) -> Terms:
     runs = runs_of(found.ids)
     run = np.stack(runs)[found.length - 1, found.begin] if len(found) else runs[0][:0]
     distinct, first, count = np.unique(run, return_index=True, return_counts=True)
-    terms = found.take(first)
+    terms = found.select(first)
     inner, outer = _nested(terms, distinct)
     holders = np.bincount(inner, minlength=len(terms))
     inside = np.bincount(inner, count[outer], len(terms))
     value = np.log2(1 + terms.length) * (count - inside / np.maximum(holders, 1))
     order = np.lexsort((first, -value))
     order = order[value[order] > 0]
-    return Terms(terms.take(order), value[order], distinct[order])
+    return Terms(terms.select(order), value[order], distinct[order])
 
 
 def _nested(terms: Phrases, distinct: Runs) -> tuple[Ints, Ints]:

@@ -112,7 +112,7 @@ class LevelModel:
         groups = [np.flatnonzero(self.index.group == level) for level in range(self.n + 1)]
         there = [rows for rows in groups if len(rows)]
         terms, weight = self.index.terms, self.index.weight
-        scores = np.array([self.of_terms(terms.take(rows), weight[rows]).mean(axis=0) for rows in there])
+        scores = np.array([self.of_terms(terms.select(rows), weight[rows]).mean(axis=0) for rows in there])
         overlaps = np.zeros(self.n + 1)
         for level, rows in enumerate(groups):
             others = [score for other, score in zip(there, scores, strict=True) if other is not rows]

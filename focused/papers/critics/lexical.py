@@ -84,7 +84,7 @@ class LexicalCritic(Critic):
     def judge(self, page: Page) -> Verdict:
         return self._verdict(self.model_.page(recognise(page).head(_READ_OF_A_PAGE)))
 
-    def read(self, texts: Sequence[Ids]) -> NDArray[np.float32]:
+    def score_texts(self, texts: Sequence[Ids]) -> NDArray[np.float32]:
         """A short text is told by all runs of words in it: there are too few to recognise terms."""
         phrases, text = runs_in(Phrases.of(texts))
         best = self.model_.best(phrases)
@@ -104,7 +104,7 @@ class LexicalCritic(Critic):
         named = [(" ".join(spelled[word] for word in terms.phrases.words_of(row)), float(parts[row])) for row in order]
         return [Reason(name, part) for name, part in named if part]
 
-    def called(self, name: str) -> str:
+    def class_in_verdicts(self, name: str) -> str:
         """The level of a class."""
         return level_name(self.levels_.of_class(name), self.model_.n)
 

@@ -107,7 +107,7 @@ class NaiveBayesCritic(Critic):
     def _relevance(self, chances: NDArray[np.float64]) -> float:
         return min(float(chances[self.wanted_].sum()), 1.0)
 
-    def read(self, texts: Sequence[Ids]) -> NDArray[np.float32]:
+    def score_texts(self, texts: Sequence[Ids]) -> NDArray[np.float32]:
         """An empty text, or one of unknown words, gets the focus classes' share of the priors."""
         text, columns, counts = self.vocabulary_.count(texts)
         rows = csr_matrix((counts, (text, columns)), shape=(len(texts), len(self.vocabulary_)))

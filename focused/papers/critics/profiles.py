@@ -51,7 +51,7 @@ class Phrases:
     def __len__(self) -> int:
         return len(self.begin)
 
-    def take(self, rows: Ints) -> Phrases:
+    def select(self, rows: Ints) -> Phrases:
         """Some of them, in the order given."""
         return Phrases(self.ids, self.begin[rows], self.length[rows])
 
@@ -105,7 +105,7 @@ class TermIndex:
     def similar(self, phrases: Phrases) -> tuple[Ints, Ints, Floats]:
         """Every pair of a phrase and a term that share a word: the phrase, the term, their LS."""
         hopeful = np.flatnonzero(self._known_words(phrases))
-        phrase, term, alike = self._similar(phrases.take(hopeful))
+        phrase, term, alike = self._similar(phrases.select(hopeful))
         return hopeful[phrase], term, alike
 
     def _known_words(self, phrases: Phrases) -> Ints:

@@ -39,6 +39,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.arrays import Arrays
 from focused.critics.base import Critic, Verdict
 from focused.options import check_choice, check_number, check_switch
 from focused.pages.evidence import MAX_OFFSET, Evidence, window
@@ -46,7 +47,7 @@ from focused.pages.page import Links, Page
 from focused.papers.prioritizers.learner import Learner
 from focused.papers.prioritizers.logistic import LogisticLearner
 from focused.papers.prioritizers.naive_bayes import NaiveBayesLearner
-from focused.prioritizers.base import Contribution, Lessons, Prioritizer, State, together
+from focused.prioritizers.base import Contribution, Lessons, Prioritizer, together
 from focused.prioritizers.context import append_to_each, append_to_rows, class_features, neighbours
 from focused.prioritizers.opinions import opinions
 from focused.prioritizers.options import check_made_alike
@@ -138,12 +139,12 @@ class Apprentice(Prioritizer):
 
     def learn(self, lessons: Lessons) -> Self | None:
         """A snapshot that knows these lessons, too. Dead links teach nothing."""
-        alive = lessons.take(np.flatnonzero(lessons.alive))
+        alive = lessons.select(np.flatnonzero(lessons.alive))
         return self._with(self.learner.learn(alive)) if len(alive) else None
 
     def study(self, lessons: Lessons, passes: int = 5) -> Self:
         """A snapshot trained offline, on all lessons of a crawl that somebody else led (§3.5)."""
-        return self._with(self.learner.study(lessons.take(np.flatnonzero(lessons.alive)), passes))
+        return self._with(self.learner.study(lessons.select(np.flatnonzero(lessons.alive)), passes))
 
     def _with(self, learner: Learner) -> Self:
         new = copy(self)
@@ -159,7 +160,7 @@ class Apprentice(Prioritizer):
         """What was learned of each feature."""
         return self.learner.weights_of(ids)
 
-    def state(self) -> State:
+    def state(self) -> Arrays:
         """What was learned, and the options it is bound to."""
         return {"made_for": np.array(json.dumps({"format": _FORMAT, **self._made_for})), **self.learner.state()}
 

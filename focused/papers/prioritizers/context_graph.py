@@ -33,6 +33,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from focused.arrays import Arrays
 from focused.critics.bag import Bag, Vocabulary, min_pages_for
 from focused.critics.base import Critic
 from focused.options import check_number
@@ -43,7 +44,7 @@ from focused.papers.prioritizers.bayes import Bayes, Floats
 from focused.papers.prioritizers.clicks import Clicks
 from focused.papers.prioritizers.ground import is_held_out
 from focused.papers.prioritizers.taught import Figures, NotTaught, Progress, TaughtPrioritizer
-from focused.prioritizers.base import Contribution, State
+from focused.prioritizers.base import Contribution
 
 if TYPE_CHECKING:
     from focused.critics.base import Verdict
@@ -192,14 +193,14 @@ class ContextGraph(TaughtPrioritizer):
         weights = self._bayes.says_of(layer)[columns].tolist()
         return [Contribution(number, weight) for number, weight in zip(ids.tolist(), weights, strict=True)]
 
-    def knowledge(self) -> State:
+    def knowledge(self) -> Arrays:
         """The words that are known, their weights, the classifier and its threshold."""
         if self._bayes is None:
             return {}
-        known: State = {"words": self._vocabulary.ids, "idf": self._idf, "least sure": np.array(self._least_sure)}
+        known: Arrays = {"words": self._vocabulary.ids, "idf": self._idf, "least sure": np.array(self._least_sure)}
         return {**known, "own queue": np.array(self._decided), **self._bayes.state()}
 
-    def take(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
+    def adopt(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
         """Take back what `knowledge` gave."""
         self._vocabulary = Vocabulary([], more=dict.fromkeys(knowledge["words"].tolist(), ""))
         self._idf = np.array(knowledge["idf"])

@@ -47,6 +47,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.arrays import Arrays
 from focused.critics.base import Critic, Verdict
 from focused.options import check_choice, check_number, check_switch, check_texts
 from focused.pages.evidence import Evidence
@@ -58,7 +59,7 @@ from focused.papers.prioritizers.crf_chain import Chain, Floats, alpha_step, del
 from focused.papers.prioritizers.crf_features import link_features, page_features
 from focused.papers.prioritizers.crf_lessons import REWARDS, Teaching
 from focused.papers.prioritizers.taught import Figures, NotTaught, Progress, TaughtPrioritizer
-from focused.prioritizers.base import Contribution, State
+from focused.prioritizers.base import Contribution
 
 _SMALLEST = 1e-30
 _TOLD = 0.05
@@ -114,16 +115,16 @@ class Crf(TaughtPrioritizer):
     def teach(self, paths: Sequence[Stops], progress: Progress = lambda *_: None) -> Figures:
         """Fit the chain; figures are those of paths held out, of sites held out where there are several."""
         knowledge, figures = self._teaching.run(paths, progress)
-        self.take(knowledge)
+        self.adopt(knowledge)
         return figures
 
-    def knowledge(self) -> State:
+    def knowledge(self) -> Arrays:
         """The labels, the chain and the rewards."""
         if not self.labels:
             return {}
         return {"labels": np.array(self.labels), "reward": self.reward, **self.chain.to_arrays()}
 
-    def take(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
+    def adopt(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
         """Take back what `knowledge` gave."""
         self.labels = [str(label) for label in knowledge["labels"]]
         self.reward: Floats = np.asarray(knowledge["reward"])

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from focused.arrays import Arrays
 from focused.pages.page import Page
 from focused.pages.tokens import Ids
 from focused.pages.urls import url_to_host
@@ -18,7 +19,6 @@ from focused.papers.prioritizers.crf_features import link_features, page_feature
 from focused.papers.prioritizers.crf_reward import reward_of_links, reward_of_path
 from focused.papers.prioritizers.crf_training import Sequences, concat_rows, padded, train
 from focused.papers.prioritizers.taught import Figures, NotTaught, Progress
-from focused.prioritizers.base import State
 
 REWARDS = ("thesis", "paths")
 _FOLDS = 3
@@ -38,7 +38,7 @@ class Teaching:
     sinks: bool
     iterations: int
 
-    def run(self, paths: Sequence[Stops], progress: Progress) -> tuple[State, Figures]:
+    def run(self, paths: Sequence[Stops], progress: Progress) -> tuple[Arrays, Figures]:
         """What is known afterwards, as arrays, and how well it did on paths held out."""
         labels = _checked(paths)
         shown = _Shown(labels, self)
@@ -125,7 +125,7 @@ class _Shown:
             return -1
         row = self._link_rows.setdefault((stop.page, stop.link), len(self.link_ids))
         if row == len(self.link_ids):
-            self.link_ids.append(link_features(stop.page, stop.page.links.take([stop.link]), self.how.near)[1])
+            self.link_ids.append(link_features(stop.page, stop.page.links.select([stop.link]), self.how.near)[1])
         return row
 
     def sequences(self, chosen: Sequence[int]) -> Sequences:

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.arrays import Arrays
 from focused.critics.base import Critic, Verdict
 from focused.options import check_choice, check_number
 from focused.pages.evidence import Evidence
@@ -46,7 +47,7 @@ from focused.papers.prioritizers.states import (
     uniform,
 )
 from focused.papers.prioritizers.taught import Figures, Progress, TaughtPrioritizer
-from focused.prioritizers.base import Contribution, State
+from focused.prioritizers.base import Contribution
 
 
 class Hmm(TaughtPrioritizer):
@@ -132,14 +133,14 @@ class Hmm(TaughtPrioritizer):
         """What is foretold of a page's children: what was foretold of it, what is seen of it, and one step more."""
         return step(normalised(coming * chain.seen(cluster)), chain.transitions, self.inference)
 
-    def knowledge(self) -> State:
+    def knowledge(self) -> Arrays:
         """Clusters and chain."""
         if self._model is None:
             return {}
         clusters, chain = self._model
         return {**vars(clusters), **vars(chain)}
 
-    def take(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
+    def adopt(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
         """Take back what `knowledge` gave."""
         self._model = None
         if knowledge:

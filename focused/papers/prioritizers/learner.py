@@ -9,8 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.arrays import Arrays
 from focused.pages.evidence import Evidence
-from focused.prioritizers.base import Contribution, Lessons, State
+from focused.prioritizers.base import Contribution, Lessons
 
 
 class Learner(ABC):
@@ -40,7 +41,7 @@ class Learner(ABC):
         """What was learned of each feature: for its presence above 0, against it below."""
 
     @abstractmethod
-    def state(self) -> State:
+    def state(self) -> Arrays:
         """All that was learned."""
 
     @abstractmethod

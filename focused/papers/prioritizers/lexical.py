@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.arrays import Arrays
 from focused.critics.base import Critic, Verdict
 from focused.options import check_choice, check_number, check_switch
 from focused.pages.evidence import ANCHOR, NEAR, Evidence, mix
@@ -36,7 +37,7 @@ from focused.papers.critics.levels import FRACTION, level_name, level_of, place_
 from focused.papers.critics.lexical import LexicalCritic
 from focused.papers.critics.profiles import Floats, Ints, Phrases, ranges, runs_in
 from focused.papers.prioritizers.features import anchor_spans
-from focused.prioritizers.base import Contribution, Prioritizer, State, together
+from focused.prioritizers.base import Contribution, Prioritizer, together
 
 COMBINATIONS = ("product", "linear")
 FEATURES = ("context", "content", "page")
@@ -143,7 +144,7 @@ class Lexical(Prioritizer):
             told.append(Contribution(f"{what}: {level_name(int(place), n)}", 0.0 if len(ids) else part))
         return sorted(together(told), key=lambda one: -abs(one.weight))
 
-    def state(self) -> State:
+    def state(self) -> Arrays:
         """The weights that were found; nothing if none were."""
         return {} if self._found is None else {_WEIGHTS: np.array(self._found)}
 
@@ -174,7 +175,7 @@ def _context(model: LevelModel, sides: Phrases) -> Floats:
     runs, side = runs_in(sides)
     # Links that stand close together share most of their runs.
     _, first, which = np.unique(runs.begin * 8 + runs.length, return_index=True, return_inverse=True)
-    best = model.best(runs.take(first))
+    best = model.best(runs.select(first))
     scores = np.zeros((len(sides) // 2, model.n + 1))
     np.maximum.at(scores, side % max(len(scores), 1), best[which])
     return scores

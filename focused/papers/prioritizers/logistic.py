@@ -28,9 +28,10 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, vstack
 from sklearn.linear_model import SGDClassifier
 
+from focused.arrays import Arrays
 from focused.pages.evidence import Evidence
 from focused.papers.prioritizers.learner import Learner
-from focused.prioritizers.base import LESSON_COLUMNS, Contribution, Lessons, State
+from focused.prioritizers.base import LESSON_COLUMNS, Contribution, Lessons
 from focused.prioritizers.rows import fold, logit, row_scales, row_sums, sigmoid, with_one
 
 _FIRST_TRAVEL = 0.01
@@ -98,7 +99,7 @@ class LogisticLearner(Learner):
         for _ in range(passes):
             order = rng.permutation(len(lessons))
             for begin in range(0, len(order), _STUDY_BATCH):
-                new._descend(lessons.take(order[begin : begin + _STUDY_BATCH]))
+                new._descend(lessons.select(order[begin : begin + _STUDY_BATCH]))
                 new.seen += _STUDY_BATCH
         new._keep(lessons, rng)
         return new
@@ -108,7 +109,7 @@ class LogisticLearner(Learner):
             return lessons
         count = min(len(self.kept), round(self.replays * len(lessons)))
         chosen = rng.choice(len(self.kept), count, replace=False)
-        return Lessons.concat([lessons, self.past.take(self.kept[chosen])])
+        return Lessons.concat([lessons, self.past.select(self.kept[chosen])])
 
     def _keep(self, lessons: Lessons, rng: np.random.Generator) -> None:
         """Keep new lessons, too; where that makes too many, each has the same chance to stay."""
@@ -118,7 +119,7 @@ class LogisticLearner(Learner):
         if len(self.kept) > self.memory:
             self.kept = self.kept[np.sort(rng.choice(len(self.kept), self.memory, replace=False))]
         if len(self.past) > 2 * self.memory:
-            self.past, self.kept = self.past.take(self.kept), np.arange(len(self.kept))
+            self.past, self.kept = self.past.select(self.kept), np.arange(len(self.kept))
 
     def _descend(self, lessons: Lessons) -> None:
         """One pass over the lessons. Replaces the arrays, for older snapshots hold on to theirs."""
@@ -171,9 +172,9 @@ class LogisticLearner(Learner):
         weights: NDArray[np.float32] = self.weights[fold(ids, self.bits)] * np.float32(self.softness)
         return weights
 
-    def state(self) -> State:
+    def state(self) -> Arrays:
         touched = np.flatnonzero(self.travel != self._first_travel())
-        past = {} if self.past is None else _lessons_to_arrays(self.past.take(self.kept))
+        past = {} if self.past is None else _lessons_to_arrays(self.past.select(self.kept))
         learned = {"weights": self.weights[touched], "travel": self.travel[touched], "seen": np.array(self.seen)}
         return {"touched": touched.astype(np.uint32), **learned, **past}
 
@@ -187,7 +188,7 @@ class LogisticLearner(Learner):
         self.kept = np.arange(len(self.past) if self.past else 0)
 
 
-def _lessons_to_arrays(lessons: Lessons) -> State:
+def _lessons_to_arrays(lessons: Lessons) -> Arrays:
     evidence = np.frombuffer(lessons.evidence.to_bytes(), np.uint8)
     return {"past_evidence": evidence, **{f"past_{name}": getattr(lessons, name) for name in LESSON_COLUMNS}}
 

@@ -87,9 +87,9 @@ class Samples:
     def __len__(self) -> int:
         return len(self.state)
 
-    def take(self, chosen: NDArray[np.bool_]) -> Samples:
+    def select(self, chosen: NDArray[np.bool_]) -> Samples:
         """Some of them."""
-        seen = self.seen.take(np.flatnonzero(chosen))
+        seen = self.seen.select(np.flatnonzero(chosen))
         return Samples(seen, self.before[chosen], self.state[chosen], self.weight[chosen])
 
 

@@ -41,6 +41,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.arrays import Arrays
 from focused.critics.base import Critic, Verdict
 from focused.options import check_choice, check_number
 from focused.pages.evidence import Evidence
@@ -64,7 +65,7 @@ from focused.papers.prioritizers.states import (
     worth,
 )
 from focused.papers.prioritizers.taught import Figures, Progress, TaughtPrioritizer
-from focused.prioritizers.base import Contribution, State
+from focused.prioritizers.base import Contribution
 
 _NOTHING = np.zeros(0, np.uint32)
 _SMALLEST = 1e-9
@@ -125,11 +126,11 @@ class Memm(TaughtPrioritizer):
         self._models = models
         return figures
 
-    def knowledge(self) -> State:
+    def knowledge(self) -> Arrays:
         """The keywords and both models."""
         return self._models.state() if self._models else {}
 
-    def take(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
+    def adopt(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
         """Take back what `knowledge` gave."""
         self._models = Models.restore(knowledge) if knowledge else None
 

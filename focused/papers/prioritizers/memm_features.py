@@ -88,7 +88,7 @@ class Sight:
             assert self.targets is not None
             named = self._named(url_features([page.url, *page.links.urls[:_MOST_ADDRESSES]]))
             numbers[0] = self.targets.likeness(page)
-            numbers[1] = self.targets.read([described_by(page)])[0]
+            numbers[1] = self.targets.text_likeness([described_by(page)])[0]
             numbers[2:] = named[1:].any(), named[0]
         return View(page, self.keywords[np.isin(self.keywords, page.bag[0])], numbers)
 
@@ -122,7 +122,7 @@ class Sight:
         assert self.targets is not None
         begin, end = anchor_spans(page, links)
         spans = zip(np.maximum(begin - self.near, 0).tolist(), (end + self.near).tolist(), strict=True)
-        return self.targets.read([page.ids[i:j] for i, j in spans])
+        return self.targets.text_likeness([page.ids[i:j] for i, j in spans])
 
     def _named(self, addresses: Rows) -> NDArray[np.bool_]:
         """Is there a keyword in each address?"""

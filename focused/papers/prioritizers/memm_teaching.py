@@ -88,7 +88,7 @@ class Teaching:
     def _fit(self, lessons: Sequence[Lessons], chosen: Sequence[Mask], tick: _Ticker) -> list[MaxEnt]:
         return [
             fit(
-                one.samples.take(some & (one.samples.weight > 0)),
+                one.samples.select(some & (one.samples.weight > 0)),
                 one.known(), strength=self.strength, iterations=_ITERATIONS, tick=tick,
             )
             for one, some in zip(lessons, chosen, strict=True)

@@ -21,9 +21,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.arrays import Arrays
 from focused.pages.evidence import Evidence
 from focused.papers.prioritizers.learner import Learner
-from focused.prioritizers.base import Contribution, Lessons, State
+from focused.prioritizers.base import Contribution, Lessons
 from focused.prioritizers.rows import fold, row_sums, sigmoid
 
 _HIGH = 0.5
@@ -90,7 +91,7 @@ class NaiveBayesLearner(Learner):
         weights: NDArray[np.float32] = self.trust * self.log_rates[fold(ids, self.bits)]
         return weights
 
-    def state(self) -> State:
+    def state(self) -> Arrays:
         seen = np.flatnonzero(self.counts.any(axis=0)).astype(np.uint32)
         return {"features": seen, "counts": self.counts[:, seen], "lessons": self.lessons.copy()}
 

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.stats import spearmanr
 
+from focused.arrays import Arrays
 from focused.critics.base import Critic
 from focused.options import check_number
 from focused.pages.evidence import ON_PAGE, Evidence, mix
@@ -43,7 +44,7 @@ from focused.papers.prioritizers.clicks import NOWHERE, Clicks
 from focused.papers.prioritizers.features import anchor_words, rows_to_matrix, words_near
 from focused.papers.prioritizers.ground import is_held_out
 from focused.papers.prioritizers.taught import Figures, NotTaught, Progress, TaughtPrioritizer
-from focused.prioritizers.base import Contribution, State
+from focused.prioritizers.base import Contribution
 from focused.prioritizers.context import append_to_each, append_to_rows
 
 if TYPE_CHECKING:
@@ -113,7 +114,7 @@ class QLearning(TaughtPrioritizer):
     def _fit(self, seen: Evidence, layer: NDArray[np.int64], weight: Floats) -> None:
         """Learn from the links that have a weight."""
         rows = np.flatnonzero(weight)
-        seen, layer, weight = seen.take(rows), layer[rows], weight[rows]
+        seen, layer, weight = seen.select(rows), layer[rows], weight[rows]
         ids, links = np.unique(seen.ids, return_counts=True)
         self._known = ids[links >= _LEAST_LINKS] if (links >= _LEAST_LINKS).any() else ids
         bins, reward = np.minimum(layer, self.bins - 1), self._reward(layer)
@@ -175,13 +176,13 @@ class QLearning(TaughtPrioritizer):
             weights[known] = self._bayes.says_of(0)[at[known]]
         return weights
 
-    def knowledge(self) -> State:
+    def knowledge(self) -> Arrays:
         """The words that are known, the classifier, and what each bin is worth."""
         if self._bayes is None:
             return {}
         return {"words": self._known, "worth": self._worth, **self._bayes.state()}
 
-    def take(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
+    def adopt(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
         """Take back what `knowledge` gave."""
         self._known, self._worth = np.array(knowledge["words"]), np.array(knowledge["worth"])
         self._bayes = Bayes.restore(knowledge)

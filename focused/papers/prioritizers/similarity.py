@@ -40,10 +40,10 @@ class Similarity:
     def of_texts(self, texts: Sequence[Ids]) -> Floats:
         """How alike short texts are, each given as the ids of its words."""
         if self.by == "cosine":
-            return self._targets().read(texts)
+            return self._targets().text_likeness(texts)
         if self._critic is None:
             raise ValueError(f"prioritizer {self._asker!r} has no critic to ask: build it with critic=…")
-        opinions = self._critic.read([*texts, np.zeros(0, np.uint32)])
+        opinions = self._critic.score_texts([*texts, np.zeros(0, np.uint32)])
         nothing = float(opinions[-1])
         beyond: Floats = np.clip((opinions[:-1] - nothing) / max(1 - nothing, 1e-6), 0, 1).astype(np.float32)
         return beyond

@@ -19,10 +19,10 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.arrays import load_arrays, save_arrays
+from focused.arrays import Arrays, load_arrays, save_arrays
 from focused.files import write_whole
 from focused.papers.paths.stops import Stops
-from focused.prioritizers.base import Prioritizer, State
+from focused.prioritizers.base import Prioritizer
 
 Progress = Callable[[int, int], None]
 """Told how many steps of the training are done, of how many; may raise to end it."""
@@ -52,14 +52,14 @@ class TaughtPrioritizer(Prioritizer):
         """Learn from paths, and give figures for the card. NotTaught if they cannot teach."""
 
     @abstractmethod
-    def knowledge(self) -> State:
+    def knowledge(self) -> Arrays:
         """What was learned, as arrays; nothing before `teach`."""
 
     @abstractmethod
-    def take(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
+    def adopt(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
         """Take back what `knowledge` gave."""
 
-    def state(self) -> State:
+    def state(self) -> Arrays:
         """What was learned, and the options it is bound to."""
         return {
             MADE_FOR: np.array(json.dumps({"format": FORMAT, "name": self.name, **self.made_for})),
@@ -74,7 +74,7 @@ class TaughtPrioritizer(Prioritizer):
         for name, value in {"format": FORMAT, "name": self.name, **self.made_for}.items():
             if saved.get(name) != json.loads(json.dumps(value)):
                 raise ValueError(f"it was taught with {name}={saved.get(name)!r}, not {value!r}")
-        self.take({name: array for name, array in state.items() if name != MADE_FOR})
+        self.adopt({name: array for name, array in state.items() if name != MADE_FOR})
 
 
 class TaughtCard(msgspec.Struct, kw_only=True):

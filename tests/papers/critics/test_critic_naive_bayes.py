@@ -80,7 +80,9 @@ def test_very_long_pages_do_not_break_the_arithmetic(critic: NaiveBayesCritic) -
 
 def test_reading_a_text_is_judging_it(critic: NaiveBayesCritic) -> None:
     pages = [text("owl owl star"), text("the"), text("zebra")]
-    assert critic.read([one.ids for one in pages]) == pytest.approx([critic.judge(one).relevance for one in pages])
+    assert critic.score_texts([one.ids for one in pages]) == pytest.approx(
+        [critic.judge(one).relevance for one in pages]
+    )
 
 
 def test_reasons_are_the_log_odds_of_the_words(critic: NaiveBayesCritic) -> None:

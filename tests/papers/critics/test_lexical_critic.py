@@ -68,7 +68,7 @@ def test_two_pages_a_level_are_enough_to_tell_new_ones():
 def test_examples_are_at_their_own_level(weighted):
     critic = taught(weighted=weighted)
     for name, texts in OF_LEVEL.items():
-        assert {judged(critic, text) for text in texts} == {critic.called(name)}
+        assert {judged(critic, text) for text in texts} == {critic.class_in_verdicts(name)}
 
 
 def test_of_equal_levels_the_nearest_to_the_target_counts():

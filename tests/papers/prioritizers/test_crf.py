@@ -30,7 +30,7 @@ def along(crf, site="other", name="bob"):
         one = pages[f"http://{site}.example/{path.format(name=name)}"]
         evidence = crf.evidence(one, VERDICT, one.links, arrived_by=arrived_by)
         yield evidence, crf.label_of(one, VERDICT, arrived_by=arrived_by)
-        arrived_by = evidence.take([0])
+        arrived_by = evidence.select([0])
 
 
 # --- features --------------------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ def test_the_same_link_is_worth_less_behind_a_failure_than_behind_a_milestone(cr
 
     def worth(of, one):
         way = [evidence for evidence, _ in along(of)]
-        return of.score(of.evidence(one, VERDICT, one.links, arrived_by=way[1].take([0])))[0]
+        return of.score(of.evidence(one, VERDICT, one.links, arrived_by=way[1].select([0])))[0]
 
     assert worth(sinks, hub) > worth(sinks, lost)
     assert worth(sinks, lost) / worth(sinks, hub) < worth(crf, lost) / worth(crf, hub)
@@ -105,19 +105,19 @@ def test_the_same_link_is_worth_less_behind_a_failure_than_behind_a_milestone(cr
 def test_several_ways_to_a_page_are_heard_together(crf):
     way = [evidence for evidence, _ in along(crf)]
     one = page("<a href=/y>y</a>", "http://o.example/y")
-    both = crf.evidence(one, VERDICT, one.links, arrived_by=Evidence.concat([way[0].take([0]), way[2].take([0])]))
-    alone = [crf.score(crf.evidence(one, VERDICT, one.links, arrived_by=way[i].take([0])))[0] for i in (0, 2)]
+    both = crf.evidence(one, VERDICT, one.links, arrived_by=Evidence.concat([way[0].select([0]), way[2].select([0])]))
+    alone = [crf.score(crf.evidence(one, VERDICT, one.links, arrived_by=way[i].select([0])))[0] for i in (0, 2)]
     assert min(alone) <= crf.score(both)[0] <= max(alone)
 
 
 def test_why_tells_words_with_the_state_they_speak_for_and_the_states_of_the_link(crf):
     steps = [evidence for evidence, _ in along(crf)]
-    parts = crf.explain(steps[3].take([0]))
+    parts = crf.explain(steps[3].select([0]))
     (word,) = ids("course", ANCHOR)
     assert next(part for part in parts if part.feature == word).towards == "goal"
     states = [part for part in parts if isinstance(part.feature, str)]
     assert any(part.feature.startswith("from 'faculty' to 'goal'") for part in states)
-    assert sum(part.weight for part in states) <= crf.score(steps[3].take([0]))[0] + 1e-6
+    assert sum(part.weight for part in states) <= crf.score(steps[3].select([0]))[0] + 1e-6
 
 
 def test_what_words_are_worth(crf):

@@ -19,7 +19,7 @@ def swim(prioritizer, *verdicts):
     arrived_by = None
     for verdict in verdicts:
         evidence = prioritizer.evidence(SIX, verdict, SIX.links, arrived_by=arrived_by)
-        arrived_by = evidence.take([0])
+        arrived_by = evidence.select([0])
     return evidence
 
 
@@ -51,7 +51,7 @@ def test_a_fish_that_finds_food_at_its_last_breath_founds_a_new_school():
 
 def test_of_several_ways_the_greatest_depth_counts():
     prioritizer = FishSearch(depth=3)
-    ways = Evidence.concat([swim(prioritizer, BAD, BAD, BAD).take([0]), swim(prioritizer, BAD).take([0])])
+    ways = Evidence.concat([swim(prioritizer, BAD, BAD, BAD).select([0]), swim(prioritizer, BAD).select([0])])
     assert prioritizer.evidence(SIX, BAD, SIX.links, arrived_by=ways).dense[0, 1] == 1
     assert prioritizer.combine == "max"
 

@@ -37,7 +37,7 @@ def chances(model, samples):
 
 
 def test_is_the_model_that_scikit_learn_finds():
-    samples = drawn().take(drawn().before != NO_STATE)
+    samples = drawn().select(drawn().before != NO_STATE)
     model = fitted(samples)
     dense = samples.seen.dense.astype(float)
     scaled = (dense - dense.mean(axis=0)) / dense.std(axis=0)
@@ -74,7 +74,7 @@ def test_a_number_that_never_changes_does_no_harm():
 
 
 def test_a_state_that_never_occurs_is_improbable():
-    samples = drawn().take(drawn().state != 2)
+    samples = drawn().select(drawn().state != 2)
     assert chances(fitted(samples), samples)[:, 2].mean() < 0.02
 
 
