@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
+from subprocess import CompletedProcess
 
 import pytest
 from hypothesis import settings
+from scrapy.cmdline import execute
+from scrapy.settings import Settings
 
 from focused.redis.testing.server import RedisServer
 from tests.small_web import SmallWeb
@@ -63,3 +67,19 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
         yield
+
+
+@pytest.fixture
+def scrapy(capfd: pytest.CaptureFixture[str]) -> Callable[..., CompletedProcess[str]]:
+    """Run a scrapy command, in this process."""
+
+    def run(*arguments: object) -> CompletedProcess[str]:
+        project = Settings()
+        project.setmodule("focused.settings", priority="project")
+        capfd.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            execute(["scrapy", *map(str, arguments)], project)
+        out, error = capfd.readouterr()
+        return CompletedProcess(arguments, int(ended.value.code or 0), out, error)
+
+    return run

@@ -517,9 +517,10 @@ class RedisStore(FrontierStore):
         teaches = bool(held.pooled) or (page is not None and self._prioritizer.learns)
         pooled = pooled_to_bytes(page is not None, held.pooled) if teaches else False
         told = _to_told(page) if page is not None else False
-        self._pending.append(operation("acknowledge", token, outcome.value, told, target, pooled))
-        # Nobody keeps the words of a crawl in Redis: what was learned is told by numbers.
-        LEXICON.take_new()
+        self._pending.append(operation("acknowledge", token, outcome.value, told, target, pooled, _to_bytes(detail)))
+        new_words = {number.to_bytes(4, "big"): word for number, word in LEXICON.take_new().items()}
+        if new_words:
+            self._pending.append(operation("words", new_words))
         return outcome
 
     # --- what was learned, and notes ---------------------------------------------------------------------------

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from subprocess import CompletedProcess
 
 import pytest
-from scrapy.cmdline import execute
-from scrapy.settings import Settings
 
 from focused.frontier.records import read_records
 from focused.testing.crawl import CrawlResult, run_crawl
@@ -107,19 +104,3 @@ def empty_job(tmp_path_factory: pytest.TempPathFactory) -> Path:
         result = run_crawl({"topic": folder / "birds.toml"}, folder=folder, site=nothing)
     assert result.exit_code != 0
     return folder / "job"
-
-
-@pytest.fixture
-def scrapy(capfd: pytest.CaptureFixture[str]) -> Callable[..., CompletedProcess[str]]:
-    """Run a scrapy command, in this process."""
-
-    def run(*arguments: object) -> CompletedProcess[str]:
-        settings = Settings()
-        settings.setmodule("focused.settings", priority="project")
-        capfd.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            execute(["scrapy", *map(str, arguments)], settings)
-        out, error = capfd.readouterr()
-        return CompletedProcess(arguments, int(ended.value.code or 0), out, error)
-
-    return run

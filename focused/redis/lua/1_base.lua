@@ -19,6 +19,8 @@
 --   items       hash: order of a page -> item (JSON)
 --   recent      hash: span of ten seconds -> how many pages, sum of their R
 --   targets digests outcomes hash: redirect -> target; content -> link; outcome -> how many
+--   past        hash: number of a link that is done -> outcome and length of the detail (bytes), detail, its record
+--   words       hash: id of a word (four bytes) -> the word
 --   lessons     list: what the model does not know yet; meta: lessons = how many were let go of before its first
 --   model:NAME  hash: version, upto, digest, data
 --   notes       hash
@@ -26,7 +28,7 @@
 local call, INF, UNKNOWN = nil, 1 / 0, 0 / 0
 local WORKER, OPTIONS, NOW, PREFIX, SILENCE, SOON
 local META, IDS, LINKS, PAGES, ITEMS, HOSTS, NAMES, PACES, READY, RESTING, ASLEEP, SUSPECTS, SUSPECTED, TARGETS, DIGESTS,
-  WORKERS, ANSWERS, OUTCOMES, LESSONS, NOTES, RECENT, CROWDS
+  WORKERS, ANSWERS, OUTCOMES, LESSONS, NOTES, RECENT, CROWDS, PAST, WORDS
 
 -- A suspect waits by itself: it was out when its worker died.
 local RESERVED, WAITING, LEASED, DONE, SUSPECT = 0, 1, 2, 3, 4
@@ -43,6 +45,7 @@ local function begin(meta, worker, options)
   TARGETS, DIGESTS, OUTCOMES = PREFIX .. 'targets', PREFIX .. 'digests', PREFIX .. 'outcomes'
   WORKERS, ANSWERS = PREFIX .. 'workers', PREFIX .. 'answers'
   LESSONS, NOTES, RECENT, CROWDS = PREFIX .. 'lessons', PREFIX .. 'notes', PREFIX .. 'recent', PREFIX .. 'crowds'
+  PAST, WORDS = PREFIX .. 'past', PREFIX .. 'words'
   -- Nobody called for so many seconds: Redis was away, or all workers were. Nobody is taken for dead because of that.
   SILENCE = math.min(5, OPTIONS.lease_seconds / 2)
   -- Links of hosts that will be ready within so many seconds are waited for.

@@ -119,9 +119,10 @@ local function merge(r, source, found, stamp)
   end
 end
 
--- A link is through.
-local function finish(n, record, relevance)
+-- A link is through. Its record is kept for those who ask why it was fetched.
+local function finish(n, record, relevance, outcome, detail)
   gone(n)
+  call('HSET', PAST, bin(n), string.char(outcome, #detail) .. detail .. dump(record))
   new_ids[record.key] = known(n, DONE, 0) .. struct.pack('<f', relevance or UNKNOWN)
   count('rows', -record.kept)
 end

@@ -67,7 +67,7 @@ local function bury(worker)
     if record then
       record.deaths = record.deaths + l.at_work
       if record.deaths >= OPTIONS.most_deaths or record.tries >= MOST_TRIES * OPTIONS.most_deaths then
-        finish(l.link, record)
+        finish(l.link, record, nil, OPTIONS.failed, '')
         count_waiting(record.host, -1)
         call('HINCRBY', OUTCOMES, OPTIONS.failed, 1)
       else
@@ -262,7 +262,7 @@ function OPS.redirect(op)
   new.state, new.tries = LEASED, math.max(new.tries, old.tries)
   write(target, new)
   new_ids[key] = known(target, WAITING, new.kept)
-  finish(l.link, old)
+  finish(l.link, old, nil, OPTIONS.redirect, '')
   call('HSET', TARGETS, bin(l.link), bin(target))
   call('HDEL', TARGETS, bin(target))
   -- There and back: of the two only the one that was left now has ended.

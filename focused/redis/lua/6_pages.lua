@@ -21,7 +21,7 @@ function OPS.acknowledge(op)
   local outcome, page = op[3], op[4]
   end_lease(l, WORKER)
   local record = read(l.link)
-  if record then finish(l.link, record, page and page.relevance) end
+  if record then finish(l.link, record, page and page.relevance, outcome, string.sub(op[7], 1, 255)) end
   if page then
     local head = struct.pack('<fBII', page.relevance, outcome, l.order, l.host)
     call('HSET', PAGES, bin(l.link), head .. page.url)
@@ -39,6 +39,9 @@ function OPS.acknowledge(op)
   call('HINCRBY', OUTCOMES, outcome, 1)
   return true
 end
+
+-- The words behind the features' numbers.
+function OPS.words(op) write_all(WORDS, op[2]) end
 
 -- Pages and relevance of the last minutes, by spans of ten seconds: whoever asks how the crawl stands wants its pace.
 local SPAN, SPANS = 10, 30
