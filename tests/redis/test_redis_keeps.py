@@ -15,7 +15,7 @@ from tests.frontier.frontiers import lease, open_redis
 
 AOF = ("--appendonly", "yes", "--appendfsync")
 DEPLOY_PAGE = (Path(__file__).parents[2] / "docs" / "deploy.md").read_text(encoding="utf-8")
-LOST, SNAPSHOT, ALL = "nothing is kept", "as it was at the last snapshot", "everything is kept"
+LOST, SNAPSHOT, ALL = "nothing is kept", "state of the last snapshot", "everything is kept"
 KEEPS = [
     ('save ""', (), LOST, LOST),
     ("save 60 1000", ("--save", "3600 1000000"), ALL, SNAPSHOT),
