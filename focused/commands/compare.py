@@ -10,65 +10,67 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
+
+from focused.running import command
+from focused.running.command import split_words, whole_number
 
 if TYPE_CHECKING:
     from focused.lab.plan import Plan
 
+_NO_WEB = "give a recorded web (WARC), such as FOCUSED_ARCHIVE or `scrapy demo` writes"
+_ONLY_TOPICS_FILE = (
+    "is for topics of a topics file: give --topics-file, or leave it out (a topic without one begins at its own seeds "
+    "and is taught by all its examples)"
+)
 
-class Command(ScrapyCommand):
+
+class Command(command.Command):
     """Real crawls of a recorded web, counted at the server."""
 
     requires_project = True
-    requires_crawler_process = False
-
-    def syntax(self) -> str:
-        return "[options] TOPIC ... --web WEB.warc.gz --prioritizers a,b,c"
-
-    def short_desc(self) -> str:
-        return "Compare prioritizers by crawling a recorded web (WARC)"
-
-    def long_desc(self) -> str:
-        return (
-            "Crawl a recorded web for each topic with each prioritizer and compare what was found. TOPIC is a name of "
-            "the topics file ('all' for all of them), or else a topic as for 'scrapy crawl'. See docs/compare.md."
-        )
+    usage = "[options] TOPIC ... --web WEB.warc.gz --prioritizers a,b,c"
+    summary = "Compare prioritizers by crawling a recorded web (WARC)"
+    details = (
+        "Crawls a recorded web for each topic with each prioritizer, and compares what was found. TOPIC is a name in "
+        "the topics file ('all' for all of them), or else a topic as for 'scrapy crawl'. See docs/compare.md."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         add = parser.add_argument_group("Comparison").add_argument
-        add("--web", action="append", metavar="WARC", help="the recorded web (may be repeated)")
+        number = whole_number()
+        add("--web", action="append", default=[], metavar="WARC", help="the recorded web (may be repeated)")
         add("--topics-file", default="", metavar="JSON", help="topics with targets and starting pages")
-        add("--examples", default="", metavar="TSV", help="example pages (url, class) for the critics")
+        add("--examples", default="", metavar="TSV", help="example pages (url, class) that teach the critics")
         add("--labels", default="", metavar="TSV", help="labels of the pages (default: NAME.labels.tsv beside the web)")
         add("--start", choices=["on", "far", "root"], help="kind of starting pages in the topics file (default: on)")
-        add("--starts", type=int, metavar="K", help="draw K sets of starting pages, give mean and spread")
-        add("--prioritizers", default="breadth-first,best-first,focused", metavar="A,B", help="what is compared")
-        add("--pages", type=int, default=1000, metavar="N", help="pages a crawl (default: 1000)")
-        add("--budgets", default="200,500,1000", metavar="A,B", help="targets are counted after so many pages")
-        add("--out", default="out/compare", metavar="DIR", help="results, models and crawls go here")
-        add("--critic", default="logistic", metavar="NAME", help="the critic to teach (default: logistic)")
-        add(
-            "--hold-out",
-            default="",
-            metavar="COLUMN[=VALUE]",
-            help="examples to leave out (default value: after the @)",
-        )
-        add("--offline", action="store_true", help="also an apprentice trained on a best-first crawl's lessons")
-        add("--fast", action="store_true", help="replay inside worker processes, without sockets")
-        add(
-            "--workers", type=int, default=0, metavar="N", help="worker processes for --fast (default: 0, one per core)"
-        )
-        add("--concurrency", type=int, default=1, metavar="N", help="requests at a time (default: 1)")
+        add("--starts", type=number, metavar="K", help="draw K sets of starting pages; report mean and spread")
+        entrants = "prioritizers to compare, with options as NAME:option=value (default: %(default)s)"
+        add("--prioritizers", default="breadth-first,best-first,focused", metavar="A,B", help=entrants)
+        add("--offline", action="store_true", help="add an apprentice trained on the lessons of a best-first crawl")
+        add("--pages", type=number, default=1000, metavar="N", help="pages per crawl (default: 1000)")
+        budgets = "numbers of pages after which targets are counted (default: %(default)s)"
+        add("--budgets", default="200,500,1000", metavar="A,B", help=budgets)
         add("--limits", metavar="A,B", help="rows that show what could be had (default: all; '' for none)")
-        add("--paths", default="", metavar="FILE|DIR", help="paths that teach those that must be taught (scrapy paths)")
-        add("--paths-web", default="", metavar="WARC[,WARC]", help="where the pages on these paths are recorded")
-        add("--gamma", default="", metavar="A,B", help="cosines at which a page counts as like a target")
-        add("--similarity", action="store_true", help="also print how like the wanted examples the pages were")
-        add("--resume", action="store_true", help="leave out what stands in the results in DIR already")
+        add("--critic", default="logistic", metavar="NAME", help="the critic to teach (default: logistic)")
+        hold_out = "leave these examples out (default value: what follows the @ in the topic's name)"
+        add("--hold-out", default="", metavar="COLUMN[=VALUE]", help=hold_out)
+        paths = "paths that teach path-based prioritizers (see scrapy paths)"
+        add("--paths", default="", metavar="FILE|DIR", help=paths)
+        paths_web = "recorded web with the pages on these paths"
+        add("--paths-web", type=split_words, default=[], metavar="WARC[,WARC]", help=paths_web)
+        add("--similarity", action="store_true", help="also print how similar the pages are to the wanted examples")
+        gamma = "cosines from which a page counts as similar (default: 0.2,0.3,0.5,0.6,0.7,0.8)"
+        add("--gamma", default="", metavar="A,B", help=gamma)
+        add("--out", default="out/compare", metavar="DIR", help="folder for results, models and crawls")
+        add("--resume", action="store_true", help="skip the crawls that are in the results in DIR already")
+        add("--fast", action="store_true", help="replay inside worker processes, without sockets")
+        workers = "worker processes for --fast (default: 0, one per core)"
+        add("--workers", type=whole_number(0), default=0, metavar="N", help=workers)
+        add("--concurrency", type=number, default=1, metavar="N", help="concurrent requests per crawl (default: 1)")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         if not args or not opts.web:
             raise UsageError("name topics, and a recorded web with --web")
         from rich.console import Console
@@ -82,16 +84,15 @@ class Command(ScrapyCommand):
 
         assert self.settings is not None
         console = Console(width=None if os.isatty(1) else 160)
-        quiet = Console(stderr=True)
+        notify = partial(Console(stderr=True).print, highlight=False, markup=False)
         problems = Problems()
+        check_ours(self.settings, problems)
+        problems.raise_as(ProblemsError)
+        # Scrapy has taken the command's name out of the arguments.
+        words = ["scrapy", "compare", *sys.argv[1:]]
         try:
-            check_ours(self.settings, problems)
-            problems.raise_as(ProblemsError)
-            # Scrapy has taken the command's name out of the arguments.
-            command = ["scrapy", "compare", *sys.argv[1:]]
-            plan, notify = _plan(args, opts), partial(quiet.print, highlight=False, markup=False)
-            results = Comparison(plan, notify, command, resume=opts.resume).run()
-        except (OSError, ValueError, JobFailed) as error:
+            results = Comparison(_plan(args, opts), notify, words, resume=opts.resume).run()
+        except JobFailed as error:
             raise UsageError(str(error), print_help=False) from error
         for table in (*tables(results), likeness_table(results) if opts.similarity else None):
             if table:
@@ -102,114 +103,78 @@ class Command(ScrapyCommand):
 
 
 def _plan(args: list[str], opts: argparse.Namespace) -> Plan:
+    """What is asked for; whatever is wrong with it is reported before anything is read."""
     from focused.lab.bounds import ROWS
     from focused.lab.plan import Plan
     from focused.papers.paths.topics import labels_beside
 
-    _check_numbers(opts)
     _check_files(opts)
-    _check_topics_file(opts)
-    limits = ROWS if opts.limits is None else tuple(_distinct("--limits", _words(opts.limits)))
+    for name in ("start", "starts", "hold_out"):
+        if getattr(opts, name) and not opts.topics_file:
+            raise ValueError(f"--{name.replace('_', '-')} {_ONLY_TOPICS_FILE}")
+    limits = ROWS if opts.limits is None else tuple(_distinct("--limits", opts.limits))
     strangers = [name for name in limits if name not in ROWS]
     if strangers:
         raise ValueError(f"--limits: {strangers[0]!r} is not known, there are {', '.join(ROWS)}")
-    entrants = _distinct("--prioritizers", _entrants(opts.prioritizers) + ["offline"] * opts.offline)
     return Plan(
         topics=args,
-        web=opts.web,
-        prioritizers=entrants,
-        pages=opts.pages,
-        out=opts.out,
-        topics_file=opts.topics_file,
-        examples=opts.examples,
+        prioritizers=_entrants(opts),
         labels=opts.labels or labels_beside(opts.web[0]),
         start=opts.start or "on",
         starts=opts.starts or 0,
-        hold_out=opts.hold_out,
-        critic=opts.critic,
-        fast=opts.fast,
-        workers=opts.workers,
-        concurrency=opts.concurrency,
         budgets=_budgets(opts.budgets, opts.pages),
         gammas=_gammas(opts.gamma),
         limits=limits,
-        paths=opts.paths,
-        paths_web=_paths_web(opts, entrants),
         settings=dict(one.split("=", 1) for one in opts.set),
+        **{name: getattr(opts, name) for name in _AS_GIVEN},
     )
 
 
-def _check_numbers(opts: argparse.Namespace) -> None:
-    for name in ("pages", "concurrency", "starts"):
-        value = getattr(opts, name)
-        if value is not None and value < 1:
-            raise ValueError(f"--{name} {value}: give a whole number above 0")
-    if opts.workers < 0:
-        raise ValueError(f"--workers {opts.workers}: give a whole number above 0, or 0 for one per core")
+_AS_GIVEN = (
+    *("web", "pages", "out", "topics_file", "examples", "hold_out", "critic"),
+    *("fast", "workers", "concurrency", "paths", "paths_web"),
+)
 
 
 def _check_files(opts: argparse.Namespace) -> None:
-    """Told with the option before anything is read."""
     tables = [("--topics-file", opts.topics_file), ("--examples", opts.examples), ("--labels", opts.labels)]
     for option, name in (*(("--web", web) for web in opts.web), *tables):
         if name and not Path(name).is_file():
-            what = "a recorded web (WARC), such as FOCUSED_ARCHIVE or `scrapy demo` writes"
-            way_out = what if option == "--web" else "a file that is there"
-            raise ValueError(f"{option}: there is no file {name!r}: give {way_out}")
+            way_out = _NO_WEB if option == "--web" else "give a file that is there"
+            raise ValueError(f"{option}: there is no file {name!r}: {way_out}")
+    if bool(opts.paths) != bool(opts.paths_web):
+        raise ValueError("--paths and --paths-web: give both, the paths and the recorded web (WARC) with their pages")
+    for option, name in (("--paths", opts.paths), *(("--paths-web", name) for name in opts.paths_web)):
+        if name and not Path(name).exists():
+            raise ValueError(f"{option}: there is no {name!r}")
 
 
-def _check_topics_file(opts: argparse.Namespace) -> None:
-    """What chooses among the starting pages or examples of a topics file does nothing to a topic as users write it."""
-    for name in ("start", "starts", "hold-out"):
-        if getattr(opts, name.replace("-", "_")) and not opts.topics_file:
-            raise ValueError(
-                f"--{name} is for topics of a topics file: give --topics-file, or leave it out "
-                "(a topic without one begins at its own seeds and is taught by all its examples)"
-            )
-
-
-def _entrants(text: str) -> list[str]:
-    """Told of a misspelt name or option before anything is read, not when its crawl is due."""
+def _entrants(opts: argparse.Namespace) -> list[str]:
+    """A misspelt name or option is reported here, not when its crawl is due."""
     from focused.lab.entrants import parse_entrant
     from focused.prioritizers import PRIORITIZERS
     from focused.prioritizers.options import build
-    from focused.registry import find
     from focused.topics.checks import unknown_name
 
-    texts = _words(text)
+    texts = split_words(opts.prioritizers)
     for entrant in map(parse_entrant, texts):
         wrong = "" if entrant.studies else unknown_name(entrant.name, PRIORITIZERS, "prioritizer")
         if wrong:
             raise ValueError(f"--prioritizers: {wrong}")
-        options = entrant.table()
-        kind = find("prioritizer", options.pop("name"), PRIORITIZERS)
         try:
-            build(kind, options)
+            build(entrant.kind, entrant.options)
         except ValueError as error:
             raise ValueError(f"--prioritizers: {entrant.text!r}: {error}") from error
-    return texts
-
-
-def _paths_web(opts: argparse.Namespace, entrants: list[str]) -> list[str]:
-    """The web that the paths are in; told of what does not go together before anything is read."""
-    from focused.lab.entrants import parse_entrant
-
-    web = _words(opts.paths_web)
-    if bool(opts.paths) != bool(web):
-        raise ValueError("--paths and --paths-web: give both, the paths and the recorded web (WARC) with their pages")
-    for option, name in (("--paths", opts.paths), *(("--paths-web", name) for name in web)):
-        if name and not Path(name).exists():
-            raise ValueError(f"{option}: there is no {name!r}")
-    if opts.paths and not any(parse_entrant(text).kind_of_paths for text in entrants):
-        raise ValueError(f"--paths: none of {', '.join(entrants)} is taught by paths: leave it out")
-    return web
+    if opts.paths and not any(parse_entrant(text).kind_of_paths for text in texts):
+        raise ValueError(f"--paths: none of {', '.join(texts)} is taught by paths: leave it out")
+    return _distinct("--prioritizers", ",".join(texts + ["offline"] * opts.offline))
 
 
 def _gammas(text: str) -> tuple[float, ...]:
     from focused.lab.likeness import GAMMAS
 
     try:
-        gammas = tuple(float(word) for word in _words(text)) or GAMMAS
+        gammas = tuple(float(word) for word in split_words(text)) or GAMMAS
     except ValueError:
         gammas = (2.0,)
     if not all(0 < gamma <= 1 for gamma in gammas):
@@ -218,21 +183,18 @@ def _gammas(text: str) -> tuple[float, ...]:
 
 
 def _budgets(text: str, pages: int) -> tuple[int, ...]:
-    """At the end of a crawl if it is shorter than all of them: without any, no target would be counted."""
-    words = _distinct("--budgets", _words(text))
+    """The end of a crawl if it is shorter than all of them: without any, no target would be counted."""
+    words = _distinct("--budgets", text)
     if not all(word.isdecimal() and int(word) for word in words):
         raise ValueError(f"--budgets {text!r}: give whole numbers above 0, such as 50,100,200")
     budgets = tuple(map(int, words))
     return budgets if not budgets or min(budgets) <= pages else (pages,)
 
 
-def _distinct(option: str, words: list[str]) -> list[str]:
-    """The words; ValueError if one of them is there twice."""
+def _distinct(option: str, text: str) -> list[str]:
+    """The words of an option; ValueError if one of them is there twice."""
+    words = split_words(text)
     twice = [word for word, count in Counter(words).items() if count > 1]
     if twice:
         raise ValueError(f"{option}: {twice[0]!r} is there twice: name it once")
     return words
-
-
-def _words(text: str) -> list[str]:
-    return [word.strip() for word in text.split(",") if word.strip()]

@@ -5,43 +5,38 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
+
+from focused.running import command
 
 if TYPE_CHECKING:
     from focused.lab.demo.web import GeneratedWeb
 
 
-class Command(ScrapyCommand):
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+class Command(command.Command):
+    """Generate a web."""
 
-    def syntax(self) -> str:
-        from focused.lab.demo.webs import WEBS
-
-        return f"[options] {'|'.join(WEBS)}"
-
-    def short_desc(self) -> str:
-        return "Make a small web to try things on: write it as WARC, or serve it"
-
-    def long_desc(self) -> str:
-        return (
-            "Makes a web that is invented from a seed: demo (hosts, topics, navigation bars, redirects, traps), hard "
-            "(only the place of a word tells what a link leads to) or bulk (many large pages). --out writes the WARC, "
-            "and beside it labels, examples, topics and a topic file for `scrapy crawl focused -a topic=FILE.toml`."
-        )
+    usage = "[options] demo|hard|bulk"
+    summary = "Generate a small web to try things on: write it as WARC, or serve it"
+    details = (
+        "Generates a web from a seed: demo (hosts, topics, navigation bars, redirects, traps), hard (only the position "
+        "of a word says where a link leads) or bulk (many large pages). --out writes the WARC file, and beside it "
+        "labels, examples, topics and a topic file for 'scrapy crawl focused -a topic=FILE.toml'."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--out", type=Path, metavar="FILE.warc.gz", help="write the web, and what goes with it")
-        parser.add_argument("--serve", action="store_true", help="serve it, as a proxy for all its hosts, until Ctrl-C")
-        parser.add_argument("--port", type=int, default=0, help="port to serve it on (default: any free one)")
-        parser.add_argument("--pages", type=int, default=0, help="about how many pages (default: the web's own size)")
-        parser.add_argument("--seed", type=int, default=0, help="another number gives another web (default: 0)")
+        add = parser.add_argument
+        add("--out", type=_warc, metavar="FILE.warc.gz", help="write the web, and the files that belong to it")
+        add("--serve", action="store_true", help="serve the web, as a proxy for all its hosts, until Ctrl-C")
+        add("--port", type=command.port, default=0, help="port to serve it on (default: a free one)")
+        pages = "number of pages, roughly (default: the web's usual size)"
+        add("--pages", type=command.whole_number(0), default=0, metavar="N", help=pages)
+        add("--seed", type=int, default=0, metavar="N", help="another seed gives another web (default: 0)")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         from focused.lab.demo.files import write_web
         from focused.lab.demo.webs import WEBS, make_web
 
@@ -50,23 +45,23 @@ class Command(ScrapyCommand):
             raise UsageError(f"which web? Choose one of {', '.join(WEBS)} (given: {given})")
         if not (opts.out or opts.serve):
             raise UsageError("nothing to do: --out FILE.warc.gz writes the web, --serve serves it")
-        if opts.out and not opts.out.name.endswith((".warc", ".warc.gz")):
-            raise UsageError(f"--out {str(opts.out)!r}: a name that ends in .warc.gz (or .warc) is wanted")
-        if opts.pages < 0:
-            raise UsageError(f"--pages {opts.pages}: a number above 0 is wanted")
-        if not 0 <= opts.port <= 65535:
-            raise UsageError(f"--port {opts.port}: give a number up to 65535, or 0 for any free port", print_help=False)
         web = make_web(args[0], pages=opts.pages, seed=opts.seed)
         if opts.out:
             try:
                 print("\n".join(map(str, write_web(web, opts.out))))
             except OSError as error:
-                raise UsageError(f"--out {str(opts.out)!r}: {error.strerror}", print_help=False) from error
+                raise ValueError(f"--out {str(opts.out)!r}: {error.strerror}") from error
         if opts.serve:
             try:
                 _serve(web, opts.port)
             except OSError as error:
-                raise UsageError(f"--port {opts.port}: {error.strerror}", print_help=False) from error
+                raise ValueError(f"--port {opts.port}: {error.strerror}") from error
+
+
+def _warc(text: str) -> Path:
+    if not text.endswith((".warc", ".warc.gz")):
+        raise argparse.ArgumentTypeError(f"{text!r}: give a name that ends in .warc.gz or .warc")
+    return Path(text)
 
 
 def _serve(web: GeneratedWeb, port: int) -> None:

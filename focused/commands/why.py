@@ -12,6 +12,7 @@ from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from focused.files import until_reader_stops
+from focused.running.command import HelpFormatter
 
 
 class Command(ScrapyCommand):
@@ -27,6 +28,7 @@ class Command(ScrapyCommand):
         return "Tell why a page was fetched when it was: its links, the words around them, what spoke for and against"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.formatter_class = HelpFormatter
         super().add_options(parser)
         parser.add_argument("--job", metavar="JOBDIR", help="the job (default: the setting JOBDIR)")
         parser.add_argument(

@@ -106,7 +106,7 @@ def test_the_command_writes_all_files(tmp_path: Path):
         (["demo"], "--out FILE.warc.gz"),
         (["demo", "--out", "web.zip"], "'web.zip'"),
         (["demo", "--pages", "-3", "--serve"], "-3"),
-        (["demo", "--port", "99999", "--serve"], "--port 99999: give a number up to 65535"),
+        (["demo", "--port", "99999", "--serve"], "--port: '99999': give a whole number from 0 to 65535"),
         (["hard", "--out", "setup.py/web.warc.gz"], "--out 'setup.py/web.warc.gz'"),
     ],
 )

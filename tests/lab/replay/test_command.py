@@ -54,8 +54,8 @@ def test_a_port_that_is_taken_is_told_in_a_sentence(tmp_path):
 @pytest.mark.parametrize(
     ("option", "value", "words"),
     [
-        ("--port", "99999", "--port 99999: give a number up to 65535"),
-        ("--port", "-1", "--port -1: give a number up to 65535"),
+        ("--port", "99999", "--port: '99999': give a whole number from 0 to 65535"),
+        ("--port", "-1", "--port: '-1': give a whole number from 0 to 65535"),
         ("--log", "none/log.tsv", "--log 'none/log.tsv': No such file or directory"),
     ],
 )

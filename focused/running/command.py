@@ -1,0 +1,93 @@
+"""What our commands have in common: how they describe themselves, what they refuse, and how they end."""
+
+from __future__ import annotations
+
+import argparse
+import sqlite3
+import sys
+from collections.abc import Callable
+from textwrap import wrap
+from typing import Any, ClassVar
+
+from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
+from scrapy.exceptions import UsageError
+
+from focused.files import until_reader_stops
+
+
+class Command(ScrapyCommand):
+    """A command is a few words about itself, its options, and `execute`.
+
+    What a user can mend (ValueError, files and databases that cannot be read) ends it with one line and exit code 2.
+    """
+
+    requires_crawler_process = False
+    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
+    usage: ClassVar[str] = "[options]"
+    summary: ClassVar[str]
+    """One line, for the list of commands."""
+    details: ClassVar[str] = ""
+    """For ``-h``; the summary if there is nothing else to say."""
+
+    def syntax(self) -> str:
+        return self.usage
+
+    def short_desc(self) -> str:
+        return self.summary
+
+    def long_desc(self) -> str:
+        return self.details or self.summary
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        parser.formatter_class = HelpFormatter
+        super().add_options(parser)
+
+    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+        try:
+            with until_reader_stops():
+                self.execute(args, opts)
+        except KeyboardInterrupt:
+            self.fail("interrupted: nothing was written")
+        except (ValueError, OSError, sqlite3.Error) as error:
+            raise UsageError(str(error), print_help=False) from error
+
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Do it."""
+        raise NotImplementedError
+
+    def fail(self, message: str) -> None:
+        """End with a line and exit code 1: what was asked for is right, and did not work out."""
+        print(f"scrapy {type(self).__module__.rpartition('.')[2]}: {message}", file=sys.stderr)
+        self.exitcode = 1
+
+
+class HelpFormatter(ScrapyHelpFormatter):
+    """Scrapy's makes a heading of every line that ends with a colon, and breaks names at their hyphens."""
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        lines = wrap(" ".join(text.split()), width, break_on_hyphens=False)
+        return [f"{line} " if line.endswith(":") else line for line in lines]
+
+
+def whole_number(least: int = 1, most: int | None = None) -> Callable[[str], int]:
+    """The type of an option that is a whole number."""
+    bounds = f"from {least} to {most}" if most is not None else f"of {least} or more"
+
+    def parse(text: str) -> int:
+        try:
+            number = int(text)
+        except ValueError:
+            number = least - 1
+        if number < least or (most is not None and number > most):
+            raise argparse.ArgumentTypeError(f"{text!r}: give a whole number {bounds}")
+        return number
+
+    return parse
+
+
+port = whole_number(0, 65535)
+
+
+def split_words(text: str) -> list[str]:
+    """The words of an option that takes several, separated by commas."""
+    return [word.strip() for word in text.split(",") if word.strip()]
