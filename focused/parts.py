@@ -22,6 +22,7 @@ from focused.critics.choose import critic_for, topic_reference
 from focused.defaults import read
 from focused.frontier.store import FrontierStore
 from focused.pages.page import Page, PageLimits
+from focused.pages.tokens import CrawlLexicon
 from focused.papers.prioritizers.taught import load_taught
 from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.base import Lessons, Prioritizer
@@ -50,6 +51,7 @@ class Parts:
     trainer: Trainer
     scope: Scope
     limits: PageLimits
+    lexicon: CrawlLexicon = field(default_factory=CrawlLexicon)
     store: FrontierStore | None = None
     left_out: dict[str, int] = field(default_factory=dict)
 

@@ -14,6 +14,7 @@ from twisted.internet.threads import deferToThread
 from focused.defaults import read
 from focused.pages import guard
 from focused.pages.page import Page, PageLimits, parse_page
+from focused.pages.tokens import LEXICON, Lexicon
 
 IN_THREAD = 64 * 1024
 """Larger bodies are parsed in a thread: lxml lets go of the interpreter's lock meanwhile."""
@@ -24,14 +25,14 @@ def limits_of(settings: BaseSettings) -> PageLimits:
     return PageLimits(*(read(settings, f"FOCUSED_PAGE_{part}") for part in ("LINKS", "LEAVES", "WORDS")))
 
 
-async def response_to_page(response: TextResponse, limits: PageLimits) -> Page:
+async def response_to_page(response: TextResponse, limits: PageLimits, lexicon: Lexicon) -> Page:
     """A response as a page, safely parsed; a large one in a thread."""
-    return _to_page(response, limits, *await safe_root(response))
+    return _to_page(response, limits, lexicon, *await safe_root(response))
 
 
 def response_to_page_now(response: TextResponse, limits: PageLimits) -> Page:
     """`response_to_page` without a thread."""
-    return _to_page(response, limits, *safe_root_now(response))
+    return _to_page(response, limits, LEXICON, *safe_root_now(response))
 
 
 async def safe_root(response: TextResponse, *, in_thread: int = IN_THREAD) -> tuple[Any, dict[str, int]]:
@@ -57,8 +58,8 @@ def safe_root_now(response: TextResponse) -> tuple[Any, dict[str, int]]:
     return root, left_out
 
 
-def _to_page(response: TextResponse, limits: PageLimits, root: Any, left_out: dict[str, int]) -> Page:
-    page = parse_page(root, response.url, limits)
+def _to_page(response: TextResponse, limits: PageLimits, lexicon: Lexicon, root: Any, left_out: dict[str, int]) -> Page:
+    page = parse_page(root, response.url, limits, lexicon=lexicon)
     page.left_out.update(left_out)
     return page
 

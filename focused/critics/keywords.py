@@ -32,7 +32,7 @@ from focused.critics.targets import Targets
 from focused.critics.terms import HALF_AT, Terms
 from focused.options import check_number, check_texts
 from focused.pages.page import Page
-from focused.pages.tokens import LEXICON, Ids, word_to_id, words
+from focused.pages.tokens import Ids, word_to_id, words
 
 Floats = NDArray[np.float64]
 
@@ -113,7 +113,7 @@ class KeywordsCritic(Critic):
 
     def _shown_by_page(self, page: Page) -> tuple[Floats, Floats]:
         text = np.zeros(len(page.ids), np.int64)
-        title = LEXICON.text_to_ids(page.title)
+        title = page.lexicon.text_to_ids(page.title)
         own = self._own.shown(page.ids, text, 1, title)
         return own, self._shared.shown(page.ids, text, 1)
 

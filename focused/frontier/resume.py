@@ -60,6 +60,7 @@ def open_job(parts: Parts, folder: Path, settings: BaseSettings) -> FrontierStor
         folder,
         parts.prioritizer,
         identity=identity_of(parts.topic, parts.prioritizer, parts.critic),
+        lexicon=parts.lexicon,
         most_pieces=read(settings, "FOCUSED_EVIDENCE_PIECES"),
         most_deaths=read(settings, "FOCUSED_DEATHS"),
         patience=read(settings, "FOCUSED_PATIENCE"),

@@ -31,7 +31,7 @@ from focused.frontier.store import (
 )
 from focused.frontier.table import LinkTable
 from focused.pages.evidence import Evidence
-from focused.pages.tokens import LEXICON
+from focused.pages.tokens import CrawlLexicon
 from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Lessons, Prioritizer
 
@@ -44,7 +44,10 @@ _RESERVED, _WAITING = State.RESERVED.value, State.WAITING.value
 
 
 class SqliteStore(FrontierStore):
-    """A frontier under a job folder. ``identity`` says whose job it is (topic, critic, …): checked on opening."""
+    """A frontier under a job folder. ``identity`` says whose job it is (topic, critic, …): checked on opening.
+
+    ``lexicon`` is that of the crawl; its new words are kept with the records.
+    """
 
     def __init__(
         self,
@@ -52,6 +55,7 @@ class SqliteStore(FrontierStore):
         prioritizer: Prioritizer,
         *,
         identity: Mapping[str, str] | None = None,
+        lexicon: CrawlLexicon | None = None,
         most_pieces: int = 8,
         most_deaths: int = 3,
         most_late: int = 0,
@@ -60,6 +64,7 @@ class SqliteStore(FrontierStore):
     ) -> None:
         self._file = JobFile(folder, identity or {})
         self.folder = folder
+        self._lexicon = CrawlLexicon() if lexicon is None else lexicon
         self._most_deaths = most_deaths
         self._most_late = most_late
         self._patience = patience
@@ -81,7 +86,6 @@ class SqliteStore(FrontierStore):
         self._pages_of: Counter[int] = Counter()
         self._blocks = Blocks(self._file)
         self._ranking = Ranking(self._table, self._blocks, self._order, prioritizer, most_pieces=most_pieces, seed=seed)
-        LEXICON.forget()
         self._load()
 
     @property
@@ -494,7 +498,7 @@ class SqliteStore(FrontierStore):
         self._file.write("INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
 
     def _write_words(self) -> None:
-        new = LEXICON.take_new()
+        new = self._lexicon.take_new()
         if new:
             self._file.write_many("INSERT OR IGNORE INTO words VALUES (?, ?)", list(new.items()))
 

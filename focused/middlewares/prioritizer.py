@@ -165,4 +165,4 @@ class PrioritizerMiddleware:
             request.meta[META] = link["meta"]
 
     def _page(self, response: HtmlResponse) -> Page:
-        return parse_page(response.selector.root, response.url, self.parts.limits)
+        return parse_page(response.selector.root, response.url, self.parts.limits, lexicon=self.parts.lexicon)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.pages.page import Links, Page
-from focused.pages.tokens import LEXICON, Ids
+from focused.pages.tokens import Ids, Lexicon
 
 _HEADER = struct.Struct("<III")
 HEADER_SIZE = _HEADER.size
@@ -125,10 +125,10 @@ def mix(tokens: Ids, offsets: NDArray[np.int64] | int) -> Ids:
         return mixed ^ (mixed >> np.uint32(16))
 
 
-def names_to_ids(names: Iterable[str]) -> Ids:
+def names_to_ids(names: Iterable[str], lexicon: Lexicon) -> Ids:
     """The ids of features that are names rather than words at an offset, such as ``class:Science.Biology``."""
-    # Through the lexicon, so that the job's records can tell the name of a feature.
-    return mix(np.array([LEXICON[name] for name in names], np.uint32), NAMED)
+    # Through the lexicon, so that the crawl's records know the name of a feature.
+    return mix(np.array([lexicon[name] for name in names], np.uint32), NAMED)
 
 
 def window(

@@ -21,7 +21,7 @@ from lxml import etree
 from numpy.typing import NDArray
 
 from focused.pages.crumbs import DEEPEST, Crumbs
-from focused.pages.tokens import LEXICON, Ids
+from focused.pages.tokens import LEXICON, Ids, Lexicon
 from focused.pages.urls import Joiner, join
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ class Page:
     """A page *u*: its leaves from left to right, the ids of their words, and its links.
 
     Words of leaf *i* are ``ids[starts[i]:starts[i + 1]]``. ``verdict`` is filled in by whoever judges it first.
-    ``tags`` are its start tags in order, ``tag_leaves`` the number of leaves before each.
+    ``tags`` are its start tags in order, ``tag_leaves`` the number of leaves before each. ``lexicon`` gives the ids of
+    words, and is that of the crawl that fetched the page.
     """
 
     url: str
@@ -84,6 +85,7 @@ class Page:
     verdict: Verdict | None = None
     tags: list[str] = field(default_factory=list)
     tag_leaves: list[int] = field(default_factory=list)
+    lexicon: Lexicon = field(default=LEXICON, repr=False)
 
     @property
     def text(self) -> str:
@@ -109,13 +111,13 @@ class Page:
         return int.from_bytes(hasher.digest(), "big") >> 1
 
 
-def parse_page(root: Any, url: str, limits: PageLimits = PageLimits()) -> Page:
+def parse_page(root: Any, url: str, limits: PageLimits = PageLimits(), *, lexicon: Lexicon = LEXICON) -> Page:
     """Turn an lxml tree into a `Page`, in one walk."""
     walk = _Walk(limits)
     walk.run(root)
     leaves = walk.leaves
     cut = _cut(leaves, limits.words * _CHARACTERS_A_WORD)
-    ids, starts = LEXICON.leaves_to_ids(leaves)
+    ids, starts = lexicon.leaves_to_ids(leaves)
     if cut or len(ids) > limits.words:
         walk.left_out["words"] = max(len(ids) - limits.words, 0) + cut // _CHARACTERS_A_WORD
         ids = ids[: limits.words]
@@ -130,6 +132,7 @@ def parse_page(root: Any, url: str, limits: PageLimits = PageLimits()) -> Page:
         left_out=walk.left_out,
         tags=walk.tags,
         tag_leaves=walk.tag_leaves,
+        lexicon=lexicon,
     )
 
 

@@ -42,36 +42,17 @@ def word_to_id(word: str) -> int:
 
 
 class Lexicon(dict[str, int]):
-    """A cache from words to ids that remembers which words it met for the first time.
-
-    The new words go into the job's records, so that what was learned about ids can be told in words.
-    """
+    """A bounded cache from words to ids. What it holds is the same for everybody, so it may be shared."""
 
     def __init__(self) -> None:
         super().__init__({LEAF_END: 0})
-        self.new: dict[int, str] = {}
 
     def __missing__(self, word: str) -> int:
         if len(self) > _CACHE_LIMIT:
             self.clear()
             self[LEAF_END] = 0
-            if len(self.new) > _CACHE_LIMIT:
-                # Nobody takes them: there are no records.
-                self.new = {}
         number = self[word] = word_to_id(word)
-        self.new[number] = word
         return number
-
-    def forget(self) -> None:
-        """Start anew, so that every word is new again: a new crawl keeps its own record of words."""
-        self.clear()
-        self[LEAF_END] = 0
-        self.new = {}
-
-    def take_new(self) -> dict[int, str]:
-        """The words met since the last call, by id."""
-        new, self.new = self.new, {}
-        return new
 
     def leaves_to_ids(self, leaves: list[str]) -> tuple[Ids, NDArray[np.int64]]:
         """Ids of all words of a list of leaves, and where each leaf starts (one entry more than leaves)."""
@@ -88,7 +69,32 @@ class Lexicon(dict[str, int]):
         return self.leaves_to_ids([text])[0]
 
 
+class CrawlLexicon(Lexicon):
+    """The lexicon of one crawl: also remembers which words it met for the first time.
+
+    The crawl's records keep the new words, so that what was learned about ids can be shown as words.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._new: dict[int, str] = {}
+
+    def __missing__(self, word: str) -> int:
+        if len(self._new) > _CACHE_LIMIT:
+            # Nothing takes them: this crawl keeps no records.
+            self._new.clear()
+        number = super().__missing__(word)
+        self._new[number] = word
+        return number
+
+    def take_new(self) -> dict[int, str]:
+        """The words met since the last call, by id."""
+        new, self._new = self._new, {}
+        return new
+
+
 LEXICON = Lexicon()
+"""For pages that belong to no crawl: examples, files, recorded webs."""
 
 
 def _split_leaves(leaves: list[str]) -> list[str]:

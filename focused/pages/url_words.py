@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.pages.evidence import ADDRESS, mix
-from focused.pages.tokens import LEXICON, Ids
+from focused.pages.tokens import Ids, Lexicon
 
 _MOST = 30
 _WORD = re.compile(r"~?[^\W_]{1,40}")
@@ -32,10 +32,10 @@ def url_words(url: str) -> list[str]:
     return found
 
 
-def url_features(urls: Sequence[str]) -> tuple[NDArray[np.int64], Ids]:
+def url_features(urls: Sequence[str], lexicon: Lexicon) -> tuple[NDArray[np.int64], Ids]:
     """Features of many addresses: where each one's ids start, and the ids of its words."""
     found = [list(dict.fromkeys(url_words(url))) for url in urls]
     starts = np.zeros(len(urls) + 1, np.int64)
     np.cumsum([len(words) for words in found], out=starts[1:])
-    ids = np.fromiter((LEXICON[word] for words in found for word in words), np.uint32, int(starts[-1]))
+    ids = np.fromiter((lexicon[word] for words in found for word in words), np.uint32, int(starts[-1]))
     return starts, mix(ids, ADDRESS)

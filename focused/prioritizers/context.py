@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from focused.critics.base import Verdict
 from focused.pages.evidence import mix, names_to_ids
 from focused.pages.page import Links
-from focused.pages.tokens import LEXICON, Ids
+from focused.pages.tokens import Ids, Lexicon
 
 Starts = NDArray[np.int64]
 
@@ -20,16 +20,16 @@ _LEAST_PROBABLE = 0.1
 _HIGH = 0.5
 
 
-def class_features(verdict: Verdict) -> Ids:
+def class_features(verdict: Verdict, lexicon: Lexicon) -> Ids:
     """Ids of the names of a page's probable classes and of their prefixes: ``Science.Biology``, then ``Science``."""
     names: dict[str, None] = {}
     for name, probability in verdict.classes:
         parts = name.split(".") if probability >= _LEAST_PROBABLE else []
         names.update((f"class:{'.'.join(parts[:n])}", None) for n in range(len(parts), 0, -1))
-    return names_to_ids(names)
+    return names_to_ids(names, lexicon)
 
 
-def neighbours(links: Links, fetched: NDArray[np.float32], d_max: int) -> tuple[Starts, Ids]:
+def neighbours(links: Links, fetched: NDArray[np.float32], d_max: int, lexicon: Lexicon) -> tuple[Starts, Ids]:
     """⟨high, d⟩ or ⟨low, d⟩ for every link within ``d_max`` leaves whose R is known: a row for each link."""
     known = np.flatnonzero(~np.isnan(fetched))
     after = links.first[None, known].astype(np.int64) - links.last[:, None]
@@ -37,7 +37,7 @@ def neighbours(links: Links, fetched: NDArray[np.float32], d_max: int) -> tuple[
     offset = np.where(after > 0, after, np.minimum(before, 0))
     near = (np.abs(offset) <= d_max) & (known[None, :] != np.arange(len(links))[:, None])
     row, column = np.nonzero(near)
-    names = np.array([LEXICON["cocited:low"], LEXICON["cocited:high"]], np.uint32)
+    names = np.array([lexicon["cocited:low"], lexicon["cocited:high"]], np.uint32)
     bucket = (fetched[known[column]] >= _HIGH).astype(np.int64)
     starts = np.zeros(len(links) + 1, np.int64)
     np.cumsum(np.bincount(row, minlength=len(links)), out=starts[1:])

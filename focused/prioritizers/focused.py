@@ -148,7 +148,7 @@ class Focused(Prioritizer):
     def evidence(self, page: Page, verdict: Verdict, links: Links, **known: Any) -> Evidence:
         """Words within ``d_max`` leaves, words of the address, places; what the critic says of page, anchor, words."""
         around = window(page, links, self.d_max, offsets=self.offsets)
-        in_address, address = url_features(links.urls)
+        in_address, address = url_features(links.urls, page.lexicon)
         starts, ids = append_to_rows(*around, in_address, address)
         where = places(page, links)
         starts, ids = append_to_rows(starts, ids, np.arange(len(links) + 1) * len(PLACES), where.ravel())

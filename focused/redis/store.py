@@ -36,7 +36,7 @@ from focused.frontier.store import (
     StoreBroken,
 )
 from focused.pages.evidence import Evidence
-from focused.pages.tokens import LEXICON
+from focused.pages.tokens import CrawlLexicon
 from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Lessons, Prioritizer
 from focused.redis.addresses import Addresses
@@ -97,6 +97,7 @@ class RedisStore(FrontierStore):
         prioritizer: Prioritizer,
         *,
         identity: Mapping[str, str] | None = None,
+        lexicon: CrawlLexicon | None = None,
         most_pieces: int = 8,
         most_bytes: int = 560,
         most_deaths: int = 3,
@@ -108,6 +109,7 @@ class RedisStore(FrontierStore):
         is_ending: Callable[[], bool] = lambda: False,
     ) -> None:
         self.worker = worker
+        self._lexicon = CrawlLexicon() if lexicon is None else lexicon
         self._server = Server(client, crawl, worker, patience=redis_patience, is_ending=is_ending)
         self._server.options = {
             "pieces": most_pieces,
@@ -518,7 +520,7 @@ class RedisStore(FrontierStore):
         pooled = pooled_to_bytes(page is not None, held.pooled) if teaches else False
         told = _to_told(page) if page is not None else False
         self._pending.append(operation("acknowledge", token, outcome.value, told, target, pooled, _to_bytes(detail)))
-        new_words = {number.to_bytes(4, "big"): word for number, word in LEXICON.take_new().items()}
+        new_words = {number.to_bytes(4, "big"): word for number, word in self._lexicon.take_new().items()}
         if new_words:
             self._pending.append(operation("words", new_words))
         return outcome

@@ -77,7 +77,7 @@ class FocusedSpider(Spider):
             note(response.request, Outcome.NOT_HTML, kind or type(response).__name__)
             return
         parts = parts_of(self.crawler)
-        page = await response_to_page(response, parts.limits)
+        page = await response_to_page(response, parts.limits, parts.lexicon)
         for what, count in page.left_out.items():
             self.crawler.stats.inc_value(f"focused/page/left_out/{what}", count)
         if meta.get("seed"):

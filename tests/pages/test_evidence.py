@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from focused.pages.evidence import HEADER_SIZE, MAX_OFFSET, Evidence, mix, names_to_ids, window
 from focused.pages.page import page_from_html
-from focused.pages.tokens import word_to_id
+from focused.pages.tokens import LEXICON, word_to_id
 
 FIGURE_3 = "<ul><li>a</li><li>b <a href=v>c <font>d</font></a></li><li><em>e</em></li><li><tt>f</tt> g</li></ul>"
 
@@ -54,7 +54,7 @@ def test_pages_with_nothing_to_see(html):
 def test_ids_of_a_word_differ_by_offset_and_names_are_apart():
     ids = {feature("moon", offset) for offset in range(-MAX_OFFSET, MAX_OFFSET + 1)}
     assert len(ids) == 2 * MAX_OFFSET + 1
-    assert int(names_to_ids(["moon"])[0]) not in ids
+    assert int(names_to_ids(["moon"], LEXICON)[0]) not in ids
 
 
 def test_ids_are_stable():

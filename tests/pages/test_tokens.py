@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from focused.pages.tokens import LEAF_END, Lexicon, word_to_id, words
+from focused.pages.tokens import LEAF_END, CrawlLexicon, Lexicon, word_to_id, words
 
 
 @pytest.mark.parametrize(
@@ -64,13 +64,11 @@ def test_ascii_is_split_like_all_else(leaves):
     assert mixed[1].tolist() == (slow[1] - np.arange(len(leaves) + 1)).tolist()
 
 
-def test_new_words_are_told_once():
-    lexicon = Lexicon()
+def test_a_crawl_is_given_its_new_words_once():
+    lexicon = CrawlLexicon()
     lexicon.text_to_ids("a rare bird")
     assert sorted(lexicon.take_new().values()) == ["a", "bird", "rare"]
     lexicon.text_to_ids("a bird sang")
     assert list(lexicon.take_new().values()) == ["sang"]
-    lexicon.forget()
-    lexicon.text_to_ids("a")
-    assert list(lexicon.take_new().values()) == ["a"]
+    assert lexicon.take_new() == {}
     assert np.array_equal(lexicon.text_to_ids("a"), Lexicon().text_to_ids("A"))

@@ -124,9 +124,9 @@ class Apprentice(Prioritizer):
         """The words within ``d_max`` leaves of each link, and what the critic says of page, anchor and words."""
         starts, ids = window(page, links, self.d_max, offsets=self.offsets)
         if self.topics:
-            starts, ids = append_to_each(starts, ids, class_features(verdict))
+            starts, ids = append_to_each(starts, ids, class_features(verdict, page.lexicon))
         if self.sees_fetched and fetched is not None:
-            starts, ids = append_to_rows(starts, ids, *neighbours(links, fetched, self.d_max))
+            starts, ids = append_to_rows(starts, ids, *neighbours(links, fetched, self.d_max, page.lexicon))
         dense = np.zeros((len(links), len(self.dense)), np.float32)
         dense[:, 0] = logit(verdict.relevance)
         if self.reads:

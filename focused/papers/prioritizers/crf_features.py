@@ -33,13 +33,15 @@ def page_features(page: Page, listed: Collection[str] = ()) -> Ids:
     named += _heading_names(page, listed) + _repeat_names(page)
     # Not through the lexicon: no link's evidence holds them, so nobody asks for their names.
     ids = np.fromiter(map(word_to_id, named), np.uint32, len(named))
-    return np.unique(np.concatenate([mix(page.bag[0], ON_PAGE), url_features([page.url])[1], mix(ids, NAMED)]))
+    return np.unique(
+        np.concatenate([mix(page.bag[0], ON_PAGE), url_features([page.url], page.lexicon)[1], mix(ids, NAMED)])
+    )
 
 
 def link_features(page: Page, links: Links, near: int) -> Rows:
     """The ids of the features of some of a page's links, ``near`` words on each side."""
     rows = append_to_rows(*anchor_words(page, links), *words_near(page, links, near))
-    return append_to_rows(*rows, *url_features(links.urls))
+    return append_to_rows(*rows, *url_features(links.urls, page.lexicon))
 
 
 def _heading_names(page: Page, listed: Collection[str]) -> list[str]:

@@ -86,7 +86,7 @@ class Sight:
         numbers = np.zeros(len(OF_PAGE), np.float32)
         if self.features != "words":
             assert self.targets is not None
-            named = self._named(url_features([page.url, *page.links.urls[:_MOST_ADDRESSES]]))
+            named = self._named(url_features([page.url, *page.links.urls[:_MOST_ADDRESSES]], page.lexicon))
             numbers[0] = self.targets.likeness(page)
             numbers[1] = self.targets.text_likeness([described_by(page)])[0]
             numbers[2:] = named[1:].any(), named[0]
@@ -110,7 +110,7 @@ class Sight:
         if self.features != "sim-meta":
             rows = append_to_each(*words_near(page, links, self.near), mix(view.keywords, ON_PAGE))
         if self.features != "words":
-            of_addresses = url_features(links.urls)
+            of_addresses = url_features(links.urls, page.lexicon)
             rows = append_to_rows(*rows, *anchor_words(page, links))
             rows = append_to_rows(*rows, *of_addresses)
             dense[:, :3] = view.numbers[:3]

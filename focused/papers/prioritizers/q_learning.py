@@ -35,7 +35,7 @@ from focused.arrays import Arrays
 from focused.critics.base import Critic
 from focused.options import check_number
 from focused.pages.evidence import ON_PAGE, Evidence, mix
-from focused.pages.tokens import LEXICON, Ids
+from focused.pages.tokens import Ids
 from focused.pages.url_words import url_features
 from focused.papers.pages.headings import headings
 from focused.papers.paths.stops import Stops
@@ -145,7 +145,7 @@ class QLearning(TaughtPrioritizer):
 
     def _seen(self, page: Page, links: Links) -> Evidence:
         rows = append_to_rows(*anchor_words(page, links), *words_near(page, links))
-        rows = append_to_rows(*rows, *url_features(links.urls))
+        rows = append_to_rows(*rows, *url_features(links.urls, page.lexicon))
         rows = append_to_each(*rows, _words_of_page(page))
         return Evidence.of(*rows, np.zeros((len(links), 0), np.float32), links.first)
 
@@ -190,7 +190,7 @@ class QLearning(TaughtPrioritizer):
 
 def _words_of_page(page: Page) -> Ids:
     """The first words of a page's title and headings, each once."""
-    words = LEXICON.text_to_ids(" ".join([page.title, *headings(page)])).tolist()
+    words = page.lexicon.text_to_ids(" ".join([page.title, *headings(page)])).tolist()
     return mix(np.array(list(dict.fromkeys(words))[:_MOST_WORDS_OF_PAGE], np.uint32), ON_PAGE)
 
 

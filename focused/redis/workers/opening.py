@@ -95,6 +95,7 @@ def _join(parts: Parts, settings: BaseSettings, client: Redis, is_ending: Callab
         f"{gethostname()}-{os.getpid()}-{token_hex(3)}",
         parts.prioritizer,
         identity=_shared_identity(parts.topic, parts.prioritizer, parts.critic),
+        lexicon=parts.lexicon,
         most_pieces=read(settings, "FOCUSED_EVIDENCE_PIECES"),
         most_deaths=read(settings, "FOCUSED_DEATHS"),
         most_late=parts.prioritizer.late_lessons if most_late < 0 else most_late,

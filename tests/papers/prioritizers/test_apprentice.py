@@ -9,7 +9,7 @@ import pytest
 
 from focused.critics.base import Verdict
 from focused.pages.evidence import mix, names_to_ids
-from focused.pages.tokens import word_to_id
+from focused.pages.tokens import LEXICON, word_to_id
 from focused.papers.prioritizers.apprentice import Apprentice
 from focused.papers.prioritizers.observed import BestFirstObserved
 from focused.prioritizers.base import Lessons
@@ -175,7 +175,7 @@ def test_reads_can_be_left_out():
 def test_topics_add_the_page_s_classes_and_their_prefixes():
     plain, with_topics = Apprentice(topics=False), Apprentice()
     body, classes = "<p>a b</p><a href=/x>c</a> d <a href=/y>e</a>", (("Science.Biology", 0.8), ("Sport", 0.01))
-    more = set(names_to_ids(["class:Science.Biology", "class:Science"]).tolist())
+    more = set(names_to_ids(["class:Science.Biology", "class:Science"], LEXICON).tolist())
     for row in range(2):
         before = set(evidence_of(plain, body, classes=classes).row(row).ids.tolist())
         after = set(evidence_of(with_topics, body, classes=classes).row(row).ids.tolist())

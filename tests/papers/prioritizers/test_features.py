@@ -7,7 +7,7 @@ from itertools import pairwise
 import numpy as np
 
 from focused.pages.evidence import ADDRESS, ANCHOR, NEAR, mix
-from focused.pages.tokens import word_to_id
+from focused.pages.tokens import LEXICON, word_to_id
 from focused.pages.url_words import url_features, url_words
 from focused.papers.prioritizers.features import anchor_words, rows_to_matrix, words_near
 from tests.prioritizers.prioritizer_cases import page
@@ -41,7 +41,7 @@ def test_words_of_addresses():
     ]  # fmt: skip
     assert url_words("http://a.example") == url_words("http://a.example/") == []
     assert url_words("http://a.example/x?Q=%C3%A9t%C3%A9&q=%ff") == ["x", "q", "été", "q"]
-    assert rows(url_features(["http://a.example/b/b", "http://a.example/"])) == [ids("b", ADDRESS), []]
+    assert rows(url_features(["http://a.example/b/b", "http://a.example/"], LEXICON)) == [ids("b", ADDRESS), []]
 
 
 def test_a_matrix_of_the_features_that_are_known():
