@@ -85,7 +85,7 @@ class Page:
     verdict: Verdict | None = None
     tags: list[str] = field(default_factory=list)
     tag_leaves: list[int] = field(default_factory=list)
-    lexicon: Lexicon = field(default=LEXICON, repr=False)
+    lexicon: Lexicon = field(default_factory=lambda: LEXICON, repr=False)
 
     @property
     def text(self) -> str:
