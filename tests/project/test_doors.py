@@ -1,0 +1,150 @@
+"""The core imports no wing, no two rooms import one another, and no name has two meanings."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent.parent
+WINGS = {"redis", "papers", "lab"}
+MAY_KNOW = {"redis": {"redis"}, "papers": {"papers"}, "lab": {"lab", "papers", "redis"}}
+"""Which wings the modules of a wing may import, beside the core; those of the core may import none."""
+
+OPEN_DOORS = {
+    ("focused.commands.compare", "lab"),
+    ("focused.commands.compare", "papers"),
+    ("focused.commands.demo", "lab"),
+    ("focused.commands.export", "papers"),
+    ("focused.commands.export", "redis"),
+    ("focused.commands.paths", "papers"),
+    ("focused.commands.replay", "lab"),
+    ("focused.commands.report", "redis"),
+    ("focused.commands.status", "redis"),
+    ("focused.commands.teach", "papers"),
+    ("focused.frontier.resume", "redis"),
+    ("focused.frontier.scheduler", "redis"),
+    ("focused.parts", "papers"),
+    ("focused.teaching.first", "redis"),
+}
+"""(module, wing): imports that are against the rule, for now. Take out what is closed; put in nothing."""
+
+OPEN_CYCLES = {
+    ("registry", "topics"),
+    ("options", "topics"),
+    ("critics", "topics"),
+    ("frontier", "parts"),
+    ("frontier", "redis"),
+    ("frontier", "middlewares"),
+    ("parts", "papers"),
+    ("teaching", "redis"),
+    ("spiders", "teaching"),
+}
+"""(room, room): one import of each cycle of rooms, for now."""
+
+TWO_MEANINGS = (
+    {"Chain", "Floats", "Ground", "Lessons", "Progress", "Rows", "Step", "Teaching", "Terms", "Walker", "Words"}
+    | {"Held", "Links", "Run", "Crawl", "Host", "Address", "Rules"}
+    | {"Entry", "Page", "Plan", "Site", "Taught", "Vocabulary", "Figures"}
+    | {"Model", "Source", "Table"}
+)
+"""Names that classes of several rooms share, for now."""
+
+EVERYWHERE = {"Command"}
+"""Scrapy finds commands by this name."""
+
+
+def module_of(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {module_of(path): path for path in sorted((ROOT / "focused").rglob("*.py"))}
+
+
+def room_of(module: str) -> str:
+    """``pages``, ``frontier``…; what lies in the project's folder itself is a room of its own; a wing is one room."""
+    return module.split(".")[1] if "." in module else "focused"
+
+
+def wing_of(module: str) -> str:
+    room = room_of(module)
+    return room if room in WINGS else ""
+
+
+def imports(node: ast.AST) -> Iterator[str]:
+    """All of our modules that a module imports, inside functions too; what is only for types is left out."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
+            continue
+        if isinstance(child, ast.Import):
+            yield from (alias.name for alias in child.names if alias.name.split(".")[0] == "focused")
+        elif isinstance(child, ast.ImportFrom) and (child.module or "").split(".")[0] == "focused":
+            for alias in child.names:
+                whole = f"{child.module}.{alias.name}"
+                yield whole if whole in MODULES else str(child.module)
+        else:
+            yield from imports(child)
+
+
+IMPORTS = {module: set(imports(ast.parse(path.read_text("utf-8")))) for module, path in MODULES.items()}
+
+
+def forbidden_doors() -> set[tuple[str, str]]:
+    return {
+        (module, wing_of(known))
+        for module, every in IMPORTS.items()
+        for known in every
+        if wing_of(known) and wing_of(known) not in MAY_KNOW.get(wing_of(module), set())
+    }
+
+
+def rooms_known() -> dict[str, set[str]]:
+    """Which rooms the modules of each room import."""
+    rooms: dict[str, set[str]] = defaultdict(set)
+    for module, every in IMPORTS.items():
+        rooms[room_of(module)] |= {room_of(known) for known in every} - {room_of(module)}
+    return rooms
+
+
+def test_no_room_imports_a_wing_that_it_must_not_know() -> None:
+    assert forbidden_doors() - OPEN_DOORS == set(), "a wing comes in by an entry point, or what it needs is elsewhere"
+    assert OPEN_DOORS - forbidden_doors() == set(), "closed: take it out of the list"
+
+
+def test_no_two_rooms_import_one_another() -> None:
+    rooms = rooms_known()
+    for room, known in OPEN_CYCLES:
+        assert known in rooms[room], f"{room} imports {known} no more: take it out of the list"
+        rooms[room].remove(known)
+    try:
+        TopologicalSorter(rooms).prepare()
+    except CycleError as error:
+        raise AssertionError(f"these rooms import one another: {' ← '.join(error.args[1])}") from error
+
+
+def named_types(module: str) -> Iterator[tuple[str, str]]:
+    """The classes and aliases of types that a module makes, and what each of them is."""
+    for node in ast.parse(MODULES[module].read_text("utf-8")).body:
+        if isinstance(node, ast.ClassDef):
+            yield node.name.lstrip("_"), module
+        elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id.lstrip("_")
+            if name[0].isupper() and not name.isupper():
+                yield name, ast.unparse(node.value)
+
+
+def names_with_two_meanings() -> dict[str, set[str]]:
+    meanings: dict[str, set[str]] = defaultdict(set)
+    for module in MODULES:
+        for name, meaning in named_types(module):
+            meanings[name].add(meaning)
+    return {name: each for name, each in meanings.items() if len(each) > 1 and name not in EVERYWHERE}
+
+
+def test_no_two_classes_have_one_name() -> None:
+    found = names_with_two_meanings()
+    assert {name: each for name, each in found.items() if name not in TWO_MEANINGS} == {}, "one meaning a name"
+    assert TWO_MEANINGS - found.keys() == set(), "one meaning by now: take it out of the list"
