@@ -24,9 +24,9 @@ setup(
         "focused.topics": ["shipped/*"],
         "focused.lab.demo": ["data/*"],
         "focused.redis": ["lua/*", "reading/*.lua"],
-        "focused": ["py.typed", "*/templates/*", "*/*/templates/*"],
+        "focused": ["entry_points.txt", "py.typed", "*/templates/*", "*/*/templates/*"],
     },
     install_requires=requirements(),
-    entry_points={"scrapy": ["settings = focused.settings"]},
+    entry_points=(HERE / "focused" / "entry_points.txt").read_text(encoding="utf-8"),
     zip_safe=False,
 )

@@ -22,7 +22,6 @@ import numpy as np
 from fastwarc.warc import ArchiveIterator, WarcRecordType
 from sklearn.metrics import average_precision_score
 
-from focused.critics import CRITICS
 from focused.critics.base import RELEVANT, Critic
 from focused.pages.page import Page, page_from_html
 from focused.registry import find
@@ -86,7 +85,7 @@ class _School:
 
     def __init__(self, spec: str, positives: bool) -> None:
         name, _, options = spec.partition(":")
-        self.kind = find("critic", name, CRITICS)
+        self.kind = find("critic", name)
         pairs = [pair.split("=") for pair in options.split(",") if pair]
         self.options = {key: json.loads(value) for key, value in pairs}
         self.positives = positives

@@ -20,7 +20,6 @@ from statistics import fmean
 
 import numpy as np
 
-from focused.critics import CRITICS
 from focused.critics.base import Critic
 from focused.critics.teach import fit_for_use
 from focused.lab.crawls import plain
@@ -51,7 +50,7 @@ class Judge:
     def __init__(self, results: Results, critic: str) -> None:
         self.plan = results.plan
         self.web: Web = Web.open(*results.plan.web)
-        self.kind = find("critic", critic, CRITICS)
+        self.kind = find("critic", critic)
         self.topics = read_topics(results.plan.topics_file)
         self.examples = read_examples(results.plan.examples)
         self.pages: dict[int, Page] = {}

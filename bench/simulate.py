@@ -42,7 +42,6 @@ from focused.pages.evidence import Evidence
 from focused.pages.page import Page, page_from_html
 from focused.papers.prioritizers.apprentice import Apprentice
 from focused.papers.prioritizers.observed import BestFirstObserved, for_apprentice
-from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.base import Lessons, Prioritizer
 from focused.prioritizers.options import build
 from focused.prioritizers.trainer import Trainer
@@ -330,7 +329,7 @@ def crawl(web: Web, task: Task, words: str, seed: int) -> Crawl:
         graduate = build(Graduate, {**options, "seed": seed}, critic=task.critic)
         assert isinstance(graduate, Apprentice)
         return Crawl(web, task, graduate.study(lessons)).run(pages)
-    kind = find("prioritizer", name, PRIORITIZERS)
+    kind = find("prioritizer", name)
     if kind.taught:
         raise SystemExit(f"{name} is taught by paths, which need whole pages: measure it with scrapy compare")
     return Crawl(web, task, build(kind, {**options, "seed": seed}, critic=task.critic)).run(pages)

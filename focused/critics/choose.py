@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from focused.critics import CRITICS
 from focused.critics.base import Critic
 from focused.critics.models import Card, ModelRefused, load_card, load_critic
 from focused.options import make
@@ -41,7 +40,7 @@ def choose_critic(topic: Topic, override: str = "", card: Card | None = None) ->
     name = override or own or fitting
     # Options in a topic file are meant for the critic that the file names.
     options = options if name == (own or fitting) else {}
-    kind: type[Critic] = find("critic", name, CRITICS)
+    kind: type[Critic] = find("critic", name)
     if "keywords" in inspect.signature(kind).parameters:
         options.setdefault("keywords", list(topic.keywords) or [topic.name])
     return Choice(name, kind, options, topic.file)

@@ -23,7 +23,6 @@ from focused.defaults import DEFAULTS, read
 from focused.frontier.records import FILE, Lock
 from focused.frontier.store import FrontierStore, JobRefused
 from focused.parts import Parts, choose_prioritizer
-from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.base import Prioritizer
 from focused.registry import UnknownName, find
 
@@ -104,7 +103,7 @@ def untaught_prioritizer(connection: sqlite3.Connection) -> Prioritizer:
     """The prioritizer of a job as it was made, without what it has learned. JobRefused if it cannot be made again."""
     chosen = read_about(connection)["prioritizer"]
     try:
-        prioritizer: Prioritizer = find("prioritizer", chosen["name"], PRIORITIZERS)(**chosen["options"])
+        prioritizer: Prioritizer = find("prioritizer", chosen["name"])(**chosen["options"])
     except (UnknownName, TypeError, ValueError) as error:
         raise JobRefused(f"the prioritizer of this job, {chosen['name']!r}, cannot be made again: {error}") from error
     return prioritizer

@@ -14,7 +14,6 @@ from typing import Any
 
 from focused.papers.prioritizers.observed import BestFirstObserved
 from focused.papers.prioritizers.taught import TaughtPrioritizer
-from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.base import Prioritizer
 from focused.registry import find
 
@@ -38,7 +37,7 @@ class Entrant:
     @cached_property
     def kind(self) -> type[Prioritizer]:
         """The prioritizer's class. UnknownName if there is none of this name."""
-        kind: type[Prioritizer] = find("prioritizer", self.table()["name"], PRIORITIZERS)
+        kind: type[Prioritizer] = find("prioritizer", self.table()["name"])
         return kind
 
     @property

@@ -13,9 +13,7 @@ from typing import Any
 
 import msgspec
 
-from focused.critics import CRITICS
-from focused.prioritizers import PRIORITIZERS
-from focused.registry import find
+from focused.registry import find, names
 from focused.topics.checks import to_hosts, to_urls, unknown_name
 from focused.topics.limits import Count, Dry, Share, read_dry, whole
 from focused.topics.problems import Problems, ProblemsError, did_you_mean
@@ -86,18 +84,15 @@ def _check_together(values: Mapping[str, Any], problems: Problems) -> None:
 
 def _may_learn(prioritizer: str | None) -> bool:
     """What is not named here, and what is not ours, is seen later."""
-    return prioritizer not in PRIORITIZERS or bool(find("prioritizer", prioritizer, PRIORITIZERS).learns)
+    return prioritizer not in names("prioritizer") or bool(find("prioritizer", prioritizer).learns)
 
 
-def _one_of(known: Mapping[str, str]) -> _Reader:
-    def read(name: str, value: Any, problems: Problems) -> str:
-        chosen = str(value).strip()
-        what = unknown_name(chosen, known, name)
-        if what:
-            problems.add(name, what)
-        return chosen
-
-    return read
+def _part(name: str, value: Any, problems: Problems) -> str:
+    chosen = str(value).strip()
+    what = unknown_name(chosen, name)
+    if what:
+        problems.add(name, what)
+    return chosen
 
 
 def _file(name: str, value: Any, problems: Problems) -> str:
@@ -160,8 +155,8 @@ def _to_list(name: str, value: Any, separator: str, problems: Problems) -> list[
 _READERS: dict[str, _Reader] = {
     "topic": lambda _name, value, _problems: str(value).strip(),
     "seeds": _urls,
-    "critic": _one_of(CRITICS),
-    "prioritizer": _one_of(PRIORITIZERS),
+    "critic": _part,
+    "prioritizer": _part,
     "apprentice": _file,
     "relevant": _number(Share),
     "pages": _number(Count),

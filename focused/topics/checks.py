@@ -8,9 +8,8 @@ from typing import Any
 
 import msgspec
 
-from focused.critics import CRITICS
 from focused.pages.tokens import words
-from focused.prioritizers import PRIORITIZERS
+from focused.registry import names
 from focused.topics.addresses import BadAddress, to_host, to_url
 from focused.topics.problems import Problems, did_you_mean, instead
 from focused.topics.settings import check_settings
@@ -77,19 +76,20 @@ def check_content(values: Mapping[str, Any], table: Mapping[str, Any], label: st
     for place, text in places:
         if not words(text):
             problems.add(f"{label}: {place}", f"{text!r} has no letter or digit")
-    for key, known in (("critic", CRITICS), ("prioritizer", PRIORITIZERS)):
+    for key in ("critic", "prioritizer"):
         name = values.get(key, {}).get("name")
-        what = "" if name is None else unknown_name(name, known, key)
+        what = "" if name is None else unknown_name(name, key)
         if what:
             problems.add(f"{label}: {key}.name", what)
     check_settings(values.get("settings", {}), label, problems)
     _check_teaching(table, label, problems)
 
 
-def unknown_name(name: object, known: Mapping[str, str], kind: str) -> str:
+def unknown_name(name: object, kind: str) -> str:
     """Why a name stands for no critic or prioritizer (its ``kind``); nothing if it is a short name or a dotted path."""
     if not isinstance(name, str):
         return _not_a(name, str)
+    known = names(kind)
     if name in known or re.fullmatch(r"\w+(\.\w+)+", name):
         return ""
     return f"{name!r} is not known{instead(name, known, kind)} (there are {', '.join(known)}, or a dotted path)"

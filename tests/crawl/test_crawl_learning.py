@@ -11,7 +11,6 @@ import pytest
 
 from focused.arrays import load_arrays
 from focused.frontier.records import read_records
-from focused.prioritizers import PRIORITIZERS
 from focused.registry import find
 
 HUB = "http://hub.example/"
@@ -57,7 +56,7 @@ def crawled(crawl, tmp_path: Path):
 
 @pytest.mark.parametrize("name", ["focused", "apprentice"])
 def test_a_prioritizer_learns_as_often_as_it_wants_unless_a_number_says_otherwise(crawled, name: str):
-    own = find("prioritizer", name, PRIORITIZERS).learns_every
+    own = find("prioritizer", name).learns_every
     batches = [crawled(name, {"FOCUSED_TRAIN_EVERY": every})[0] for every in (0, own, 6)]
     assert batches[0] == batches[1] == (PAGES - 1 if own == 1 else PAGES // own), "the seed alone teaches nothing"
     assert batches[2] == PAGES // 6
@@ -65,7 +64,7 @@ def test_a_prioritizer_learns_as_often_as_it_wants_unless_a_number_says_otherwis
 
 @pytest.mark.parametrize("name", ["focused", "apprentice"])
 def test_links_to_pages_fetched_before_teach_as_often_as_it_wants_unless_a_number_says_otherwise(crawled, name: str):
-    own = find("prioritizer", name, PRIORITIZERS).late_lessons
+    own = find("prioritizer", name).late_lessons
     settings = [{"FOCUSED_TRAIN_EVERY": 1, "FOCUSED_LATE_LESSONS": late} for late in (-1, own, 0, 9)]
     as_it_wants, asked, none, many = (crawled(name, setting)[1] for setting in settings)
     assert as_it_wants == asked

@@ -10,9 +10,8 @@ import pytest
 from focused.critics.keywords import KeywordsCritic
 from focused.frontier.records import read_records
 from focused.papers.prioritizers.taught import TaughtCard, save_taught
-from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.options import build
-from focused.registry import find
+from focused.registry import find, names
 from focused.report.why import tell_why
 from focused.topics.identity import slug
 from focused.topics.topic import load_topic
@@ -55,14 +54,14 @@ def lexical_topic(folder: Path) -> Path:
 
 def teach(name: str, models: Path) -> None:
     topic = load_topic(WORDS, seeds=[HUB])
-    prioritizer = build(find("prioritizer", name, PRIORITIZERS), {}, critic=KeywordsCritic(keywords=WORDS.split()))
+    prioritizer = build(find("prioritizer", name), {}, critic=KeywordsCritic(keywords=WORDS.split()))
     prioritizer.teach(toy_paths())
     save_taught(models / slug(topic), prioritizer, TaughtCard(topic=topic.name, prioritizer=name))
 
 
-@pytest.mark.parametrize("name", PRIORITIZERS)
+@pytest.mark.parametrize("name", names("prioritizer"))
 def test_leads_a_crawl_that_is_killed_and_gone_on_with(name, crawl, tmp_path):
-    if find("prioritizer", name, PRIORITIZERS).taught:
+    if find("prioritizer", name).taught:
         teach(name, tmp_path / "models")
     settings = {"CONCURRENT_REQUESTS": 1, "FOCUSED_TRAIN_EVERY": 3}
     topic = {"topic": str(lexical_topic(tmp_path))} if name == "lexical" else {}
@@ -79,14 +78,14 @@ def test_leads_a_crawl_that_is_killed_and_gone_on_with(name, crawl, tmp_path):
 
 
 def test_a_taught_prioritizer_that_was_not_taught_is_told_before_anything_is_fetched(crawl):
-    names = [name for name in PRIORITIZERS if find("prioritizer", name, PRIORITIZERS).taught]
-    for name in names:
+    taught = [name for name in names("prioritizer") if find("prioritizer", name).taught]
+    for name in taught:
         result = crawl(site(), arguments={"prioritizer": name})
         assert result.exit_code == 2
         assert result.last_line.startswith(
             f"prioritizer {name!r} has not been taught for topic {WORDS!r}: scrapy teach"
         )
-        if find("prioritizer", name, PRIORITIZERS).taught_by == "--paths FILE":
+        if find("prioritizer", name).taught_by == "--paths FILE":
             assert "where FILE is what `scrapy paths` has written (docs/paths.md)" in result.last_line
         assert not result.visits
 

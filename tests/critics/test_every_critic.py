@@ -8,12 +8,11 @@ import pickle
 import numpy as np
 import pytest
 
-from focused.critics import CRITICS
 from focused.critics.base import Critic
 from focused.critics.models import Card, load_critic, save_critic
 from focused.pages.page import Page
 from focused.pages.tokens import LEXICON
-from focused.registry import find
+from focused.registry import find, names
 from tests.critics.toy_pages import BIRDS, MEALS, STARS, examples, page
 
 OPTIONS = {"keywords": {"keywords": ["bird", "owl", "bird of prey"]}}
@@ -23,11 +22,11 @@ SPECIAL = ["", "qqqq wwww zzzz", "日本語 のページ です", "bird " * 20_0
 def taught(name: str, *, negatives: bool = True) -> Critic:
     pages, classes = examples(negatives=negatives)
     focus = ["nature.birds"] if negatives else ["nature"]
-    critic: Critic = find("critic", name, CRITICS)(**OPTIONS.get(name, {}))
+    critic: Critic = find("critic", name)(**OPTIONS.get(name, {}))
     return critic.fit(pages, classes, focus)
 
 
-@pytest.fixture(params=CRITICS)
+@pytest.fixture(params=names("critic"))
 def critic(request: pytest.FixtureRequest) -> Critic:
     return taught(request.param)
 

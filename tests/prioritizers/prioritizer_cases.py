@@ -17,7 +17,6 @@ from focused.papers.critics.lexical import LexicalCritic
 from focused.papers.paths.path import Path, Step
 from focused.papers.paths.stops import Stops, resolve
 from focused.papers.prioritizers.taught import TaughtPrioritizer
-from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.base import Lessons, Prioritizer
 from focused.prioritizers.options import build
 from focused.registry import find
@@ -134,7 +133,7 @@ def fitting_critic(name: str) -> Critic:
 
 def built(name: str, options: dict[str, Any] | None = None, critic: Critic | None = None) -> Prioritizer:
     """A prioritizer ready to lead a crawl: one that must be taught has been, on the toy paths."""
-    prioritizer = build(find("prioritizer", name, PRIORITIZERS), options or {}, critic=critic or fitting_critic(name))
+    prioritizer = build(find("prioritizer", name), options or {}, critic=critic or fitting_critic(name))
     if isinstance(prioritizer, TaughtPrioritizer):
         prioritizer.teach(toy_paths())
     return prioritizer

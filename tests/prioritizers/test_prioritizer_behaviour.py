@@ -8,10 +8,9 @@ import pytest
 from focused.critics.base import Verdict
 from focused.pages.evidence import Evidence
 from focused.papers.prioritizers.taught import NotTaught, TaughtCard, load_taught, save_taught
-from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.base import COMBINATIONS
 from focused.prioritizers.options import build
-from focused.registry import UnknownName, find
+from focused.registry import UnknownName, find, names
 from tests.prioritizers.prioritizer_cases import (
     WAY,
     OneWordCritic,
@@ -29,7 +28,7 @@ BODY = (
 )
 CLASSES = (("Science.Biology", 0.7), ("Sport", 0.3))
 CASES = [
-    *[(name, {}) for name in PRIORITIZERS],
+    *[(name, {}) for name in names("prioritizer")],
     ("apprentice", {"learner": "naive-bayes"}),
     ("apprentice", {"topics": False, "cocitation": True, "offsets": False}),
     ("apprentice", {"d_max": 0, "reads": False, "bits": 10}),
@@ -56,7 +55,7 @@ def taught(prioritizer, rounds=5):
 
 
 def test_is_registered_under_its_name(make):
-    assert make().name in PRIORITIZERS
+    assert make().name in names("prioritizer")
 
 
 def test_scores_before_it_has_learned(make):
@@ -212,43 +211,43 @@ def test_weights_of_features(make):
 
 
 @pytest.mark.parametrize("combine", COMBINATIONS)
-@pytest.mark.parametrize("name", PRIORITIZERS)
+@pytest.mark.parametrize("name", names("prioritizer"))
 def test_takes_every_way_to_combine(name, combine):
-    assert build(find("prioritizer", name, PRIORITIZERS), {"combine": combine}).combine == combine
+    assert build(find("prioritizer", name), {"combine": combine}).combine == combine
 
 
 @pytest.mark.parametrize("seed", ["a", -1, 2**32, 1.5, True, None])
-@pytest.mark.parametrize("name", PRIORITIZERS)
+@pytest.mark.parametrize("name", names("prioritizer"))
 def test_a_seed_that_nothing_can_be_drawn_from_is_told(name, seed):
     with pytest.raises(ValueError, match=f"seed={seed!r}: give a whole number from 0 to 4294967295"):
-        build(find("prioritizer", name, PRIORITIZERS), {"seed": seed})
+        build(find("prioritizer", name), {"seed": seed})
 
 
 @pytest.mark.parametrize("name", ["focused.critics.base.Critic", "focused.prioritizers.base.Prioritizer", "os.path"])
 def test_what_is_no_prioritizer_is_told_with_the_way_out(name):
     with pytest.raises(UnknownName) as error:
-        find("prioritizer", name, PRIORITIZERS)
+        find("prioritizer", name)
     way_out = "name a class derived from focused.prioritizers.base.Prioritizer"
     assert str(error.value) == f"{name!r} is not a prioritizer: {way_out}"
 
 
 def test_options_behind_a_name_are_told_where_they_go():
     with pytest.raises(UnknownName) as error:
-        find("prioritizer", "focused:d_max=3", PRIORITIZERS)
+        find("prioritizer", "focused:d_max=3")
     way_out = "options go, with name = 'focused', into the [prioritizer] table of the topic file"
     assert str(error.value).startswith(f"prioritizer 'focused:d_max=3' is not known: {way_out} (there are ")
 
 
 def test_a_bad_option_is_told_with_the_file_that_it_is_in(tmp_path):
     file = str(tmp_path / "topic.toml")
-    kind = find("prioritizer", "focused", PRIORITIZERS)
+    kind = find("prioritizer", "focused")
     with pytest.raises(ValueError, match=rf"^{file}: \[prioritizer\] novelti=1 is no option.* did you mean 'novelty'"):
         build(kind, {"novelti": 1}, file=file)
     with pytest.raises(ValueError, match=rf"^{file}: \[prioritizer\] spread='x': give"):
         build(kind, {"spread": "x"}, file=file)
 
 
-TAUGHT = [name for name in PRIORITIZERS if find("prioritizer", name, PRIORITIZERS).taught]
+TAUGHT = [name for name in names("prioritizer") if find("prioritizer", name).taught]
 
 
 def along_the_way(prioritizer, pages):
@@ -275,7 +274,7 @@ def test_a_taught_one_finds_its_way_on_a_site_it_has_not_seen(name):
 def test_what_was_taught_comes_back(name, tmp_path):
     prioritizer = built(name)
     save_taught(tmp_path, prioritizer, TaughtCard(topic="toy", prioritizer=name))
-    again = build(find("prioritizer", name, PRIORITIZERS), {}, critic=OneWordCritic())
+    again = build(find("prioritizer", name), {}, critic=OneWordCritic())
     with pytest.raises(NotTaught, match="scrapy teach toy --prioritizer"):
         load_taught(tmp_path / "elsewhere", again, "toy")
     load_taught(tmp_path, again, "toy")
@@ -288,14 +287,14 @@ def test_teaching_can_be_interrupted(name):
     def stop(done, total):
         raise KeyboardInterrupt
 
-    prioritizer = build(find("prioritizer", name, PRIORITIZERS), {}, critic=OneWordCritic())
+    prioritizer = build(find("prioritizer", name), {}, critic=OneWordCritic())
     with pytest.raises(KeyboardInterrupt):
         prioritizer.teach(toy_paths(), stop)
 
 
 @pytest.mark.parametrize("name", TAUGHT)
 def test_nothing_is_taught_by_no_paths(name):
-    prioritizer = build(find("prioritizer", name, PRIORITIZERS), {}, critic=OneWordCritic())
+    prioritizer = build(find("prioritizer", name), {}, critic=OneWordCritic())
     with pytest.raises(NotTaught):
         prioritizer.teach([])
 
@@ -303,7 +302,7 @@ def test_nothing_is_taught_by_no_paths(name):
 @pytest.mark.parametrize("name", TAUGHT)
 def test_teaching_gives_figures_and_progress(name):
     steps = []
-    prioritizer = build(find("prioritizer", name, PRIORITIZERS), {}, critic=OneWordCritic())
+    prioritizer = build(find("prioritizer", name), {}, critic=OneWordCritic())
     figures = prioritizer.teach(toy_paths(), lambda done, total: steps.append((done, total)))
     assert figures
     assert all(np.isfinite(value) for value in figures.values())

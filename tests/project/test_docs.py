@@ -11,8 +11,7 @@ import pytest
 
 from focused.defaults import DEFAULTS
 from focused.parts import DEFAULT_PRIORITIZER
-from focused.prioritizers import PRIORITIZERS
-from focused.registry import find
+from focused.registry import find, names, own
 from focused.topics.examples import read_examples
 from focused.topics.topic import load_topic
 
@@ -111,7 +110,7 @@ def test_every_setting_is_in_the_reference_with_its_default() -> None:
     ("setting", "wish"), [("FOCUSED_TRAIN_EVERY", "learns_every"), ("FOCUSED_LATE_LESSONS", "late_lessons")]
 )
 def test_what_prioritizers_want_is_told(setting: str, wish: str) -> None:
-    wishes = {name: getattr(find("prioritizer", name, PRIORITIZERS), wish) for name in PRIORITIZERS}
+    wishes = {name: getattr(find("prioritizer", name), wish) for name in names("prioritizer")}
     (others,) = {wished for name, wished in wishes.items() if name != DEFAULT_PRIORITIZER}
     told = f"{wishes[DEFAULT_PRIORITIZER]} for `{DEFAULT_PRIORITIZER}`, {others} for the others"
     assert rows("Settings")[setting][1].rstrip("| ").endswith(told)
@@ -138,7 +137,7 @@ def test_settings_named_anywhere_in_the_docs_exist() -> None:
 
 
 def test_commands_named_anywhere_in_the_docs_exist() -> None:
-    ours = {path.stem for path in (ROOT / "focused" / "commands").glob("[!_]*.py")}
+    ours = {"crawl"} | {entry.name for entry in own("scrapy.commands")}
     for page in PAGES:
         named = set(re.findall(r"(?:^|`|bin/)scrapy ([a-z]+)\b", page.read_text(encoding="utf-8"), flags=re.M))
         assert named <= ours | {"shell"}, f"{page.name} names commands that are not there"

@@ -19,10 +19,9 @@ from focused.frontier.records import read_records
 from focused.papers.prioritizers.apprentice import Apprentice
 from focused.papers.prioritizers.observed import BestFirstObserved, for_apprentice
 from focused.papers.teaching.apprentice import NothingLearned, trained_apprentice
-from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.base import Prioritizer
 from focused.prioritizers.focused import Focused
-from focused.registry import find
+from focused.registry import find, names
 from focused.testing.crawl import CrawlResult, run_crawl
 from focused.testing.site import SiteServer
 
@@ -165,7 +164,7 @@ def test_what_best_first_saw_trains_an_apprentice(
 def test_who_asks_for_an_apprentice_of_a_job_without_its_evidence_is_told_which_crawls_keep_it(
     records: sqlite3.Connection,
 ) -> None:
-    kinds = {name: find("prioritizer", name, PRIORITIZERS) for name in PRIORITIZERS}
+    kinds = {name: find("prioritizer", name) for name in names("prioritizer")}
     keep_it = [name for name, kind in kinds.items() if issubclass(kind, Apprentice | BestFirstObserved)]
     with pytest.raises(NothingLearned, match="the prioritizer 'focused' keeps no evidence") as refused:
         trained_apprentice(records)

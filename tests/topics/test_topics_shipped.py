@@ -58,7 +58,7 @@ def test_the_worked_example_has_enough_texts_of_each_class() -> None:
 def test_the_shipped_topics_are_read_from_a_zipped_egg(tmp_path: Path) -> None:
     egg = tmp_path / "focused.egg"
     with zipfile.ZipFile(egg, "w") as archive:
-        for path in [*PACKAGE.rglob("*.py"), *PACKAGE.glob("topics/shipped/*")]:
+        for path in [*PACKAGE.rglob("*.py"), *PACKAGE.glob("topics/shipped/*"), PACKAGE / "entry_points.txt"]:
             if path.is_file():
                 archive.write(path, Path("focused") / path.relative_to(PACKAGE))
     code = (

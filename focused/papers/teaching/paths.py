@@ -17,9 +17,8 @@ from focused.papers.paths.path import Path
 from focused.papers.paths.stops import Stops, resolve
 from focused.papers.prioritizers.taught import NotTaught, Progress, TaughtCard, TaughtPrioritizer, save_taught
 from focused.parts import choose_prioritizer
-from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.options import build
-from focused.registry import find
+from focused.registry import find, usable
 from focused.teaching.gathering import Fetched
 from focused.teaching.plan import CannotTeach
 from focused.topics.identity import slug
@@ -44,7 +43,7 @@ class PathTeaching:
     def plan(cls, topic: Topic, settings: BaseSettings) -> PathTeaching:
         """What the settings ask for, checked. CannotTeach or ModelRefused say what is wrong."""
         name, options = choose_prioritizer(topic, settings)
-        kind = find("prioritizer", name, PRIORITIZERS)
+        kind = find("prioritizer", name)
         if not issubclass(kind, TaughtPrioritizer):
             raise CannotTeach(
                 f"prioritizer {name!r} is not taught by paths: crawl with it (those that are: {', '.join(taught())})"
@@ -89,7 +88,7 @@ class PathTeaching:
 
 def taught() -> list[str]:
     """The names of the prioritizers that are taught by paths."""
-    return [name for name in PRIORITIZERS if issubclass(find("prioritizer", name, PRIORITIZERS), TaughtPrioritizer)]
+    return [name for name, kind in usable("prioritizer") if issubclass(kind, TaughtPrioritizer)]
 
 
 def addresses_of(paths: Sequence[Path]) -> list[str]:

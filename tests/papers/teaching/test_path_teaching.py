@@ -13,7 +13,6 @@ from focused.lab.replay.write import write_web
 from focused.pages.page import page_from_html
 from focused.papers.paths.path import FAIL, GOAL, Path, Step, write_paths
 from focused.papers.teaching.paths import FEW_PATHS, PathTeaching, addresses_of
-from focused.prioritizers import PRIORITIZERS
 from focused.prioritizers.options import build
 from focused.registry import find
 from focused.teaching.gathering import Fetched
@@ -95,7 +94,7 @@ def test_paths_are_not_blamed_for_pages_that_are_missing(name: str, tmp_path: Fi
     html = {address: page for number in range(6) for address, page in site_of(number).items() if address not in goals}
     pages = {address: page_from_html(page, address) for address, page in html.items()}
     fetched = Fetched(pages, dict.fromkeys(goals, "HTTP 404"))
-    prioritizer = build(find("prioritizer", name, PRIORITIZERS), {}, critic=OneWordCritic())
+    prioritizer = build(find("prioritizer", name), {}, critic=OneWordCritic())
     teaching = PathTeaching(Topic(name="courses"), prioritizer, {}, tmp_path)
     assert len(addresses_of(paths)) == 36
     with pytest.raises(CannotTeach) as error:

@@ -152,13 +152,12 @@ def _check_files(opts: argparse.Namespace) -> None:
 def _entrants(opts: argparse.Namespace) -> list[str]:
     """A misspelt name or option is reported here, not when its crawl is due."""
     from focused.lab.entrants import parse_entrant
-    from focused.prioritizers import PRIORITIZERS
     from focused.prioritizers.options import build
     from focused.topics.checks import unknown_name
 
     texts = split_words(opts.prioritizers)
     for entrant in map(parse_entrant, texts):
-        wrong = "" if entrant.studies else unknown_name(entrant.name, PRIORITIZERS, "prioritizer")
+        wrong = "" if entrant.studies else unknown_name(entrant.name, "prioritizer")
         if wrong:
             raise ValueError(f"--prioritizers: {wrong}")
         try:

@@ -1,0 +1,1 @@
+"""The commands of experiments: ``scrapy compare``, ``demo``, ``replay``."""

@@ -1,0 +1,1 @@
+"""The command of path models: ``scrapy paths``."""
