@@ -14,13 +14,8 @@ MAY_KNOW = {"redis": {"redis"}, "papers": {"papers"}, "lab": {"lab", "papers", "
 """Which wings the modules of a wing may import, beside the core; those of the core may import none."""
 
 OPEN_DOORS = {
-    ("focused.commands.compare", "lab"),
-    ("focused.commands.compare", "papers"),
-    ("focused.commands.demo", "lab"),
     ("focused.commands.export", "papers"),
     ("focused.commands.export", "redis"),
-    ("focused.commands.paths", "papers"),
-    ("focused.commands.replay", "lab"),
     ("focused.commands.report", "redis"),
     ("focused.commands.status", "redis"),
     ("focused.commands.teach", "papers"),

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from focused.registry import own
 from focused.running.command import split_words, whole_number
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = sorted(path.stem for path in (ROOT / "focused/commands").glob("[!_]*.py"))
+COMMANDS = ["crawl", *(entry.name for entry in own("scrapy.commands"))]
 HEADINGS = {"Usage", "Options", "Global Options", "Comparison", "Paths"}
 
 
