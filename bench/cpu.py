@@ -1,90 +1,148 @@
-"""CPU per page of a focused crawl, against a plain Scrapy spider on the same pages.
+"""CPU per page of a focused crawl, against a plain Scrapy spider with LinkExtractor on the same pages.
 
     python -m bench.cpu [--pages 5000] [--rounds 3]
+    python -m bench.cpu --web W.warc.gz --topics-file W.topics.json --examples W.examples.tsv [--topic NAME]
 
-Each crawl is a process of its own that fetches the same generated web from a server in another process; what is
-counted is the CPU time of the crawling process (user and system, start-up taken off by a crawl of one page). The
-three kinds take turns, and the figures are ratios of medians, so that a busy machine does little harm.
+The pages are those of the generated bulk web, or of a recorded web, served on loopback by this process. Each crawl is
+a process of its own; counted is its CPU time (user and system), less that of a crawl of one page, for each page that
+the server gave it. The three kinds take turns, and the figures are ratios of medians, so that a busy machine does
+little harm. `bare` is our spider without critic, frontier and pipelines.
+
+On a recorded web the crawls choose different pages, and links that lead nowhere cost requests: requests a page are
+printed beside.
 """
 
+from __future__ import annotations
+
 import argparse
-import json
-import os
 import resource
-import statistics
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 
-ROOT = Path(__file__).resolve().parent.parent
-SCRAPY = [sys.executable, "-m", "scrapy"]
-QUIET = ["-s", "LOG_LEVEL=ERROR", "-s", "DOWNLOAD_DELAY=0", "-s", "ROBOTSTXT_OBEY=False"]
-BUSY = ["-s", "CONCURRENT_REQUESTS=16", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=8"]
+from focused.lab.cases import Preparer
+from focused.lab.demo.files import write_web
+from focused.lab.demo.webs import make_web
+from focused.lab.replay.log import FetchLog, read_log
+from focused.lab.replay.server import serve
+from focused.papers.paths.graph import read_graph
+from focused.papers.paths.topics import read_examples, read_topics
+from focused.running.process import OWN_SERVER, crawl_command, crawl_environment
+from focused.warc.web import Web
+
+SETTINGS = {
+    **OWN_SERVER,
+    "LOG_LEVEL": "ERROR",
+    "ROBOTSTXT_OBEY": False,
+    "CONCURRENT_REQUESTS": 16,
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 8,
+}
 BARE = {
     "SCHEDULER": "scrapy.core.scheduler.Scheduler",
-    "ITEM_PIPELINES": "{}",
+    "ITEM_PIPELINES": {},
     "FOCUSED_CRITIC": "bench.null_critic.NullCritic",
 }
+PLAIN_SPIDER = Path(__file__).with_name("plain_spider.py")
+
+
+@dataclass(frozen=True)
+class Course:
+    """What is crawled: a recorded web, a topic file, where to start; ``folder`` takes what the crawls write."""
+
+    web: Web
+    topic: Path
+    seeds: list[str]
+    folder: Path
+
+    def command(self, kind: str, pages: int) -> list[str]:
+        """The crawl of one kind to a number of pages."""
+        output = ("-O", str(self.folder / f"{kind}.jsonl"))
+        if kind == "plain":
+            own = {**SETTINGS, "CLOSESPIDER_ITEMCOUNT": pages}
+            settings = [part for name, value in own.items() for part in ("-s", f"{name}={value}")]
+            seeds = ("-a", f"urls={' '.join(self.seeds)}")
+            return [sys.executable, "-m", "scrapy", "runspider", str(PLAIN_SPIDER), *seeds, *output, *settings]
+        if kind == "bare":
+            settings = {**SETTINGS, **BARE, "CLOSESPIDER_PAGECOUNT": pages}
+            return crawl_command({"topic": self.topic}, settings, *output)
+        return crawl_command({"topic": self.topic, "pages": pages}, SETTINGS, *output)
+
+    def run(self, kind: str, pages: int) -> tuple[float, int, int]:
+        """CPU seconds of a crawl, the pages that it was given, and all its requests."""
+        log = self.folder / "fetches.tsv"
+        log.unlink(missing_ok=True)
+        # The plain spider runs outside of our project.
+        cwd = self.folder if kind == "plain" else Path(__file__).parents[1]
+        with serve(self.web, log=log) as server:
+            environment = {**crawl_environment(server.proxy), "FOCUSED_MODELS": str(self.folder / "models")}
+            if kind == "plain":
+                del environment["SCRAPY_SETTINGS_MODULE"]
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            subprocess.run(self.command(kind, pages), check=True, cwd=cwd, env=environment)
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        fetches = read_log(log)
+        spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return spent, sum(fetch.status == 200 for fetch in fetches), len(fetches)
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--pages", type=int, default=5000)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", type=int, default=0, help="pages a crawl (default: 5000, of a recorded web 1000)")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--web", type=Path, metavar="WARC")
+    parser.add_argument("--topics-file", type=Path, metavar="JSON")
+    parser.add_argument("--examples", type=Path, metavar="TSV")
+    parser.add_argument("--topic", help="a topic of the file (default: the first)")
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        warc = Path(folder) / "bulk.warc.gz"
-        run([*SCRAPY, "demo", "bulk", "--pages", str(options.pages), "--out", str(warc)])
-        server = subprocess.Popen([*SCRAPY, "replay", str(warc)], cwd=ROOT, stdout=subprocess.PIPE, text=True)
-        try:
-            proxy = server.stdout.readline().rsplit(" at ", 1)[1].strip()
-            measure(options, Path(folder), warc, proxy)
-        finally:
-            server.terminate()
-            server.wait()
+    if options.web and not (options.topics_file and options.examples):
+        parser.error("--web needs --topics-file and --examples")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        course = recorded(options, folder) if options.web else generated(options.pages or 5_000, folder)
+        measure(course, options.pages or (1_000 if options.web else 5_000), options.rounds)
 
 
-def measure(options, folder, warc, proxy):
-    topic = next(warc.parent.glob("bulk.*.toml"))
-    seed = json.loads((folder / "bulk.topics.json").read_text())["stars"]["seeds_root"][0]
-    kinds = {
-        "plain": lambda n: [
-            *("runspider", str(ROOT / "bench/plain_spider.py"), "-a", f"url={seed}", "-o", f"{folder}/plain.jl"),
-            *(("-s", f"CLOSESPIDER_PAGECOUNT={n}") if n < options.pages else ()),
-        ],
-        "focused": lambda n: ["crawl", "focused", "-a", f"topic={topic}", "-a", f"pages={n}", "-o", f"{folder}/f.jl"],
-        "bare": lambda n: [
-            *("crawl", "focused", "-a", f"topic={topic}", "-o", f"{folder}/b.jl"),
-            *(part for name, value in BARE.items() for part in ("-s", f"{name}={value}")),
-            *(("-s", f"CLOSESPIDER_PAGECOUNT={n}") if n < options.pages else ()),
-        ],
-    }
-    # The first crawl teaches the critic; that is not counted.
-    run([*SCRAPY, *kinds["focused"](1), *QUIET], http_proxy=proxy, FOCUSED_MODELS=str(folder / "models"))
-    seconds = {kind: [] for kind in kinds}
-    for _ in range(options.rounds):
-        for kind, command in kinds.items():
-            spent = [
-                run([*SCRAPY, *command(n), *QUIET, *BUSY], http_proxy=proxy, FOCUSED_MODELS=str(folder / "models"))
-                for n in (1, options.pages)
-            ]
-            seconds[kind].append((spent[1] - spent[0]) / options.pages)
-    medians = {kind: statistics.median(values) for kind, values in seconds.items()}
-    for kind, values in seconds.items():
-        every = ", ".join(f"{1000 * value:.2f}" for value in values)
-        ratio = medians[kind] / medians["plain"]
-        print(f"{kind:8} {1000 * medians[kind]:6.2f} ms a page ({every})  {ratio:.2f} x plain")
+def generated(pages: int, folder: Path) -> Course:
+    """The bulk web, a little larger than the crawls."""
+    web = make_web("bulk", pages=pages + 20)
+    warc = folder / "bulk.warc.gz"
+    write_web(web, warc)
+    (topic,) = folder.glob("bulk.*.toml")
+    return Course(Web.open(warc), topic, web.topics[0].seeds["root"], folder)
 
 
-def run(command, **environment):
-    """Run a command to its end; the CPU seconds it took. The plain spider runs outside of our project."""
-    folder = tempfile.gettempdir() if "runspider" in command else ROOT
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    path = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    subprocess.run(command, check=True, cwd=folder, env={**os.environ, "PYTHONPATH": path, **environment})
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+def recorded(options: argparse.Namespace, folder: Path) -> Course:
+    """A topic of a recorded web, its critic taught."""
+    web, topics = Web.open(options.web), read_topics(options.topics_file)
+    topic = topics[options.topic or next(iter(topics))]
+    seeds = topic.seeds_root or topic.seeds_on or topic.seeds_far
+    preparer = Preparer(web, read_graph(web, options.web), folder / "topics", folder / "models")
+    case = preparer.from_table(topic, read_examples(options.examples), [seeds])
+    preparer.teach(case, "logistic", FetchLog())
+    return Course(web, case.write_topic(0, {}, "cpu"), seeds, folder)
+
+
+def measure(course: Course, pages: int, rounds: int) -> None:
+    """Milliseconds a page of each kind, and against the plain spider's."""
+    kinds = ("plain", "focused", "bare")
+    # The first crawl of a generated web teaches the critic; that is not counted.
+    course.run("focused", 1)
+    spent: dict[str, list[float]] = {kind: [] for kind in kinds}
+    requests: dict[str, float] = {}
+    for _ in range(rounds):
+        for kind in kinds:
+            first, few, _ = course.run(kind, 1)
+            last, many, asked = course.run(kind, pages)
+            spent[kind].append(1000 * (last - first) / max(many - few, 1))
+            requests[kind] = asked / max(many, 1)
+    for kind in kinds:
+        every = ", ".join(f"{value:.2f}" for value in spent[kind])
+        ratio = median(spent[kind]) / median(spent["plain"])
+        print(f"{kind:8} {median(spent[kind]):6.2f} ms a page ({every})  {ratio:.2f} x plain", end="")
+        print(f"  {requests[kind]:.2f} requests a page", flush=True)
 
 
 if __name__ == "__main__":

@@ -6,23 +6,26 @@ The web has as many pages as are wanted, and a crawl has to fetch them all. Coun
 never fetched, and pages fetched again, which must be no more per kill than were under way at once.
 """
 
+from __future__ import annotations
+
 import argparse
-import os
+import math
 import random
 import signal
 import sqlite3
-import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
-SCRAPY = [sys.executable, "-m", "scrapy"]
+from focused.lab.demo.files import write_web
+from focused.lab.demo.webs import make_web
+from focused.lab.replay.server import serve
+from focused.running.process import OWN_SERVER, CrawlProcess
+from focused.warc.web import Web
 
 
-def main():
+def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=20)
     parser.add_argument("--pages", type=int, default=3000)
@@ -32,53 +35,45 @@ def main():
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        warc, log = folder / "bulk.warc.gz", folder / "fetches.tsv"
-        subprocess.run([*SCRAPY, "demo", "bulk", "--pages", str(options.pages), "--out", warc], cwd=ROOT, check=True)
-        command = [*SCRAPY, "replay", str(warc), "--log", str(log)]
-        server = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
-        try:
-            proxy = server.stdout.readline().rsplit(" at ", 1)[1].strip()
-            kills = crawl(options, folder, proxy)
-        finally:
-            server.terminate()
-            server.wait()
+        log = folder / "fetches.tsv"
+        write_web(make_web("bulk", pages=options.pages), folder / "bulk.warc.gz")
+        with serve(Web.open(folder / "bulk.warc.gz"), log=log) as server:
+            kills = crawl(options, folder, server.proxy)
         sys.exit(told(options, folder, log, kills))
 
 
-def crawl(options, folder, proxy):
+def crawl(options: argparse.Namespace, folder: Path, proxy: str) -> int:
     """Run the crawl to its end, killing it after a random number of new pages; how many kills there were."""
     moments = random.Random(options.seed)
-    topic = next(folder.glob("bulk.*.toml"))
-    command = [
-        *(*SCRAPY, "crawl", "focused", "-a", f"topic={topic}", "-a", f"prioritizer={options.prioritizer}"),
-        *("-s", f"JOBDIR={folder / 'job'}", "-s", "DOWNLOAD_DELAY=0", "-s", "LOG_LEVEL=WARNING"),
-        *("-s", f"CONCURRENT_REQUESTS={options.concurrency}", "-s", "CONCURRENT_REQUESTS_PER_DOMAIN=8"),
-    ]
-    environment = {**os.environ, "http_proxy": proxy, "FOCUSED_MODELS": str(folder / "models")}
+    arguments = {"topic": next(folder.glob("bulk.*.toml")), "prioritizer": options.prioritizer}
+    settings = {
+        **OWN_SERVER,
+        "JOBDIR": folder / "job",
+        "FOCUSED_MODELS": folder / "models",
+        "LOG_LEVEL": "WARNING",
+        "CONCURRENT_REQUESTS": options.concurrency,
+        "CONCURRENT_REQUESTS_PER_DOMAIN": 8,
+    }
     kills = 0
     while True:
         share = options.pages // (options.kills + 2)
-        target = fetched(folder) + moments.randint(1, 2 * share) if kills < options.kills else None
-        crawler = subprocess.Popen(command, cwd=ROOT, env=environment)
-        while crawler.poll() is None and (target is None or fetched(folder) < target):
-            time.sleep(0.01)
-        if crawler.poll() is not None:
-            if crawler.returncode:
-                sys.exit(f"the crawl ended with code {crawler.returncode}")
+        target = fetched(folder) + moments.randint(1, 2 * share) if kills < options.kills else math.inf
+        crawler = CrawlProcess(folder, arguments, settings, proxy=proxy, shown=True)
+        code = crawler.wait(math.inf, is_enough=lambda target=target: fetched(folder) >= target)
+        if code != -signal.SIGKILL:
+            if code:
+                sys.exit(f"the crawl ended with code {code}")
             return kills
-        time.sleep(moments.random() * 0.05)
-        crawler.send_signal(signal.SIGKILL)
-        crawler.wait()
         kills += 1
         print(f"kill {kills} after {fetched(folder)} fetches", flush=True)
 
 
-def fetched(folder):
+def fetched(folder: Path) -> int:
     log = folder / "fetches.tsv"
     return log.read_bytes().count(b"\t200\t") if log.exists() else 0
 
 
-def told(options, folder, log, kills):
+def told(options: argparse.Namespace, folder: Path, log: Path, kills: int) -> int:
     addresses = [line.split("\t")[2].strip() for line in log.read_text().splitlines() if line.split("\t")[1] == "200"]
     times = Counter(address for address in addresses if not address.endswith("/robots.txt"))
     again = sum(times.values()) - len(times)

@@ -81,7 +81,7 @@ class Faults:
     def _is_over(self) -> bool:
         if time.monotonic() - self.began > LONGEST:
             sys.exit("the crawl does not end: see the logs of its workers")
-        return any(worker.process.poll() == 0 for worker in self.workers.started)
+        return any(worker.code == 0 for worker in self.workers.started)
 
     def _keep_running(self) -> None:
         for _ in range(self.options.workers - len(self.workers.running)):

@@ -28,7 +28,7 @@ from focused.lab.replay.server import serve
 from focused.papers.paths.topics import read_examples, read_topics
 from focused.redis.testing.server import RedisServer
 from focused.redis.testing.workers import Workers
-from focused.running.process import crawl_command, crawl_environment
+from focused.running.process import CrawlProcess, crawl_environment
 from focused.warc.web import Web
 
 QUIET = {"LOG_LEVEL": "INFO", "ROBOTSTXT_OBEY": False, "DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": False}
@@ -101,8 +101,9 @@ class Bench:
             self.crawl(workers, proxy, arguments, QUIET)
         else:
             folder = self.new_folder()
-            command = crawl_command(arguments, {**QUIET, "JOBDIR": folder / "job"}, "-o", f"{folder / 'items.jsonl'}")
-            self.process(command, folder, proxy)
+            settings = {**QUIET, "JOBDIR": folder / "job", "FOCUSED_MODELS": self.models}
+            crawl = CrawlProcess(folder, arguments, settings, proxy=proxy)
+            assert crawl.wait(LONGEST) == 0, crawl.log[-2_000:]
         return _children() - before
 
     # --- harvest -------------------------------------------------------------------------------------------------
@@ -122,7 +123,8 @@ class Bench:
                     f"examples = {json.dumps(str(self.told.examples.resolve()))}\n"
                 )
                 teach = [sys.executable, "-m", "scrapy", "teach", str(path), "--web", str(self.told.web.resolve())]
-                self.process(teach, self.folder, server.proxy)
+                environment = {**crawl_environment(server.proxy), "FOCUSED_MODELS": str(self.models)}
+                subprocess.run(teach, cwd=self.folder, env=environment, check=True)
                 targets = set(topics[name].target_urls) - examples.keys()
                 for workers in self.told.workers:
                     began = time.monotonic()
@@ -148,12 +150,6 @@ class Bench:
             codes = crawl.wait(LONGEST)
             assert not any(codes), crawl.started[0].log[-2_000:]
             return {item["url"] for worker in crawl.started for item in worker.items}
-
-    def process(self, command: list[str], folder: Path, proxy: str) -> None:
-        """Run a command to its end."""
-        environment = {**crawl_environment(proxy), "FOCUSED_MODELS": str(self.models)}
-        with (folder / "log").open("wb") as log:
-            subprocess.run(command, cwd=folder, env=environment, stdout=log, stderr=log, check=True)
 
     def new_folder(self) -> Path:
         """An empty folder for a crawl."""

@@ -20,10 +20,11 @@ from focused.frontier.records import read_records
 from focused.lab.bounds import Ground
 from focused.lab.cases import Case
 from focused.lab.entrants import Entrant
-from focused.lab.jobs import FETCHES, JOB, STATS, Job, run_fast, run_real
+from focused.lab.jobs import FETCHES, JOB, Job, run_fast, run_real
 from focused.lab.measure import Trace, read_trace
 from focused.lab.plan import Plan
 from focused.lab.replay.log import read_log
+from focused.running.process import STATS
 from focused.warc.web import Web
 
 Notify = Callable[[str], None]

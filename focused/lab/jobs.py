@@ -9,10 +9,9 @@ from __future__ import annotations
 import json
 import os
 import queue
-import subprocess
-import sys
-import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +19,13 @@ import msgspec
 from scrapy.utils.project import get_project_settings
 
 from focused.lab.replay.server import serve
-from focused.running.process import crawl_command, crawl_environment
+from focused.running.helper import Helper, HelperFailed
+from focused.running.process import LOG, STATS, CrawlProcess, crawl_environment
 from focused.warc.web import Web
 
 HANDLER = "focused.lab.replay.handler.ReplayHandler"
 FOLDED = "focused.lab.replay.fold.FoldedHttps"
-FETCHES, STATS, LOG, JOB = "fetches.tsv", "stats.json", "crawl.log", "job"
+FETCHES, JOB = "fetches.tsv", "job"
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,7 +47,7 @@ class JobFailed(RuntimeError):
 def settings_of(job: Job) -> dict[str, Any]:
     """The settings of a crawl as Scrapy takes them from a command line: whole tables."""
     project = get_project_settings()
-    own = {"JOBDIR": job.path(JOB), "FOCUSED_STATS_FILE": job.path(STATS), "LOG_FILE": job.path(LOG)}
+    own = {"JOBDIR": job.path(JOB), "FOCUSED_STATS_FILE": job.path(STATS)}
     told = {name: str(path) for name, path in own.items()} | job.settings
     return {
         name: {**project.getdict(name), **value} if isinstance(value, dict) else value for name, value in told.items()
@@ -57,18 +57,14 @@ def settings_of(job: Job) -> dict[str, Any]:
 def run_real(jobs: Sequence[Job], web: Web) -> Iterator[Job]:
     """Run crawls one by one through the replay server, and give each when it is done."""
     for job in jobs:
-        Path(job.folder).mkdir(parents=True, exist_ok=True)
+        folder = Path(job.folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        settings = settings_of(_answered(job, {"https": FOLDED}))
         with serve(web, log=job.path(FETCHES)) as server:
-            process = subprocess.run(  # noqa: S603  # our own command line
-                _command(job), env=crawl_environment(server.proxy), capture_output=True, text=True, check=False
-            )
-        _check(job, process.returncode, process.stderr)
+            texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in settings.items()}
+            code = CrawlProcess(folder, job.arguments, texts, proxy=server.proxy).wait(inf)
+        _check(job, "" if code == 0 else f"code {code}")
         yield job
-
-
-def _command(job: Job) -> list[str]:
-    settings = settings_of(_answered(job, {"https": FOLDED}))
-    return crawl_command(job.arguments, {name: _to_text(value) for name, value in settings.items()})
 
 
 def _answered(job: Job, handlers: dict[str, str], **settings: str) -> Job:
@@ -77,65 +73,42 @@ def _answered(job: Job, handlers: dict[str, str], **settings: str) -> Job:
     return msgspec.structs.replace(job, settings={**job.settings, "DOWNLOAD_HANDLERS": table, **settings})
 
 
-def _to_text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
-
-
 def run_fast(jobs: Sequence[Job], web: Sequence[Path], *, workers: int) -> Iterator[Job]:
     """Run crawls in worker processes, each answered from memory, and give each when it is done."""
-    waiting: queue.SimpleQueue[Job] = queue.SimpleQueue()
+    if not jobs:
+        return
     paths = os.pathsep.join(str(path.resolve()) for path in web)
-    in_memory = dict.fromkeys(("http", "https"), HANDLER)
-    for job in jobs:
+    helpers = [Helper("focused.lab.worker", crawl_environment()) for _ in range(min(workers, len(jobs)))]
+    free: queue.SimpleQueue[Helper] = queue.SimpleQueue()
+    for helper in helpers:
+        free.put(helper)
+
+    def run(job: Job) -> Job:
         Path(job.folder).mkdir(parents=True, exist_ok=True)
-        log = str(job.path(FETCHES))
-        waiting.put(_answered(job, in_memory, FOCUSED_REPLAY_WEB=paths, FOCUSED_REPLAY_LOG=log))
-    done: queue.SimpleQueue[Job | BaseException] = queue.SimpleQueue()
-    threads = [
-        threading.Thread(target=_feed, args=(waiting, done), daemon=True) for _ in range(min(workers, len(jobs)))
-    ]
-    for thread in threads:
-        thread.start()
-    for _ in jobs:
-        finished = done.get()
-        if isinstance(finished, BaseException):
-            raise finished
-        yield finished
-    for thread in threads:
-        thread.join()
-
-
-def _feed(waiting: queue.SimpleQueue[Job], done: queue.SimpleQueue[Job | BaseException]) -> None:
-    """Give jobs to one worker process until there are none left."""
-    command = [sys.executable, "-m", "focused.lab.worker"]
-    with subprocess.Popen(  # noqa: S603  # our own command line
-        command, env=crawl_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as worker:
-        assert worker.stdin
-        assert worker.stdout
-        for job in _rest(waiting):
-            try:
-                worker.stdin.write(msgspec.json.encode(job).decode() + "\n")
-                worker.stdin.flush()
-                answer = worker.stdout.readline().strip()
-                _check(job, 0 if answer == "done" else 1, answer)
-            except (OSError, JobFailed) as error:
-                done.put(error)
-                return
-            done.put(job)
-        worker.stdin.close()
-
-
-def _rest(waiting: queue.SimpleQueue[Job]) -> Iterable[Job]:
-    while True:
+        log = {"FOCUSED_REPLAY_LOG": str(job.path(FETCHES)), "LOG_FILE": str(job.path(LOG))}
+        asked = _answered(job, dict.fromkeys(("http", "https"), HANDLER), FOCUSED_REPLAY_WEB=paths, **log)
+        helper = free.get()
         try:
-            yield waiting.get_nowait()
-        except queue.Empty:
-            return
+            wrong = helper.ask(asked)
+        except HelperFailed as error:
+            wrong = str(error)
+        finally:
+            free.put(helper)
+        _check(job, wrong)
+        return job
+
+    pool = ThreadPoolExecutor(len(helpers))
+    try:
+        for done in as_completed([pool.submit(run, job) for job in jobs]):
+            yield done.result()
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for helper in helpers:
+            helper.close()
 
 
-def _check(job: Job, code: int, words: str) -> None:
-    if code == 0 and job.path(STATS).exists():
+def _check(job: Job, wrong: str) -> None:
+    if not wrong and job.path(STATS).exists():
         return
     log = job.path(LOG).read_text("utf-8", "replace") if job.path(LOG).exists() else ""
-    raise JobFailed(f"the crawl in {job.folder} failed ({words.strip()[-2000:]}); its log ends:\n{log[-2000:]}")
+    raise JobFailed(f"the crawl in {job.folder} failed ({wrong.strip()[-2000:]}); its log ends:\n{log[-2000:]}")

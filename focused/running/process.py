@@ -1,17 +1,126 @@
-"""``scrapy crawl focused`` in a process of its own: its command line, and its environment."""
+"""``scrapy crawl focused`` in a process of its own: started, waited for, killed, and what it left behind."""
 
 from __future__ import annotations
 
+import json
 import os
+import resource
+import signal
+import subprocess
 import sys
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 _ROOT = Path(__file__).parents[2]
+_TICK = 0.02
+LOG, ITEMS, STATS = "crawl.log", "items.jsonl", "stats.json"
+OWN_SERVER: dict[str, Any] = {"DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": False}
+"""Settings for a crawl of pages that our own server gives."""
+
+
+class CrawlTimeout(AssertionError):
+    """A crawl did not end in its time, and was killed; the message shows the end of its log."""
+
+
+class CrawlProcess:
+    """One crawl. Its folder takes log, items and final statistics; with ``shown`` it writes where we write instead.
+
+    Pages come through ``proxy``, if there is one. ``prefix`` (``nice``…) goes before the command line.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        arguments: Mapping[str, object],
+        settings: Mapping[str, object],
+        *,
+        proxy: str = "",
+        options: Sequence[str] = (),
+        prefix: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+        shown: bool = False,
+    ) -> None:
+        self.folder = folder
+        self.code: int | None = None
+        self.usage: resource.struct_rusage | None = None
+        own = {"FOCUSED_STATS_FILE": folder / STATS, **settings}
+        command = crawl_command(arguments, own, "-o", f"{folder / ITEMS}:jsonlines", *options)
+        with (folder / LOG).open("wb") as log:
+            self._process = subprocess.Popen(  # noqa: S603  # our own command line
+                [*prefix, *command],
+                cwd=folder,
+                env={**crawl_environment(proxy), **(environment or {})},
+                stdin=subprocess.DEVNULL,
+                stdout=None if shown else log,
+                stderr=None if shown else log,
+            )
+        self.pid = self._process.pid
+
+    @property
+    def log(self) -> str:
+        """All it said."""
+        return (self.folder / LOG).read_text("utf-8", "replace")
+
+    @property
+    def items(self) -> list[dict[str, Any]]:
+        """All in its file of items; the last line of a crawl that was killed may be half written."""
+        path = self.folder / ITEMS
+        *whole, _ = path.read_text("utf-8").split("\n") if path.exists() else [""]
+        return [json.loads(line) for line in whole]
+
+    @property
+    def stats(self) -> dict[str, Any]:
+        """Its final statistics; {} if it was killed."""
+        path = self.folder / STATS
+        stats: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.exists() else {}
+        return stats
+
+    @property
+    def is_running(self) -> bool:
+        """Has it not ended?"""
+        return self._poll() is None
+
+    def wait(self, timeout: float = 60.0, *, is_enough: Callable[[], bool] = lambda: False) -> int:
+        """The code with which it ends, below 0 if it was killed; it is killed as soon as ``is_enough``.
+
+        CrawlTimeout if it does not end in time.
+        """
+        until = time.monotonic() + timeout
+        while self._poll() is None:
+            if is_enough():
+                self.kill()
+            elif time.monotonic() > until:
+                self.kill()
+                raise CrawlTimeout(f"still running after {timeout} s:\n{self.log[-3_000:]}")
+            else:
+                time.sleep(_TICK)
+        assert self.code is not None
+        return self.code
+
+    def signal(self, number: signal.Signals) -> None:
+        """Interrupt, freeze or thaw it."""
+        if self.is_running:
+            os.kill(self.pid, number)
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.signal(signal.SIGKILL)
+        self._poll(0)
+
+    def _poll(self, how: int = os.WNOHANG) -> int | None:
+        """Its exit code, and what it has used, which Popen would not tell."""
+        if self.code is None:
+            ended, status, usage = os.wait4(self.pid, how)
+            if ended:
+                self.usage = usage
+                self.code = self._process.returncode = os.waitstatus_to_exitcode(status)
+        return self.code
 
 
 def crawl_command(arguments: Mapping[str, object], settings: Mapping[str, object], *options: str) -> list[str]:
-    """The command line, with this Python; what is no text is told as Python writes it."""
+    """The command line, with this Python; what is not text is written as Python writes it."""
     return [
         *(sys.executable, "-m", "scrapy", "crawl", "focused", *options),
         *(part for name, value in arguments.items() for part in ("-a", f"{name}={value}")),

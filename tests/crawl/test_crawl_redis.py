@@ -357,7 +357,7 @@ def test_no_more_links_wait_than_may_and_that_is_told_before(crawl, web: Generat
 
     workers.until(has_ended, timeout=60)
     assert 0 < most <= 1.05 * 60 + 1
-    assert {worker.process.returncode for worker in workers.started} == {0}
+    assert {worker.code for worker in workers.started} == {0}
     assert workers.count("dropped") > 0
     told = [worker.stats for worker in workers.started if worker.stats.get("focused/crawl/crowded")]
     assert told

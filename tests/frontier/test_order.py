@@ -32,7 +32,7 @@ class Model:
 
 
 @given(st.lists(steps, max_size=120))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_order_serves_the_best_free_link_through_changes_and_rescoring(plan):
     order, model, now, newest, run = Order(), Model(), 0.0, 1, None
     for what, number, score in plan:

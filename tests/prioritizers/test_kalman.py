@@ -237,7 +237,7 @@ some_lessons = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(some_lessons, min_size=1, max_size=4))
 def test_doubt_never_grows_and_is_never_used_up(batches):
     """Whatever comes: the same word many times in a row, columns shared by all kinds of features."""

@@ -16,7 +16,7 @@ def evidence(lengths, seed=0):
     return Evidence.of(np.cumsum([0, *lengths]), ids, np.zeros((len(lengths), 0), np.float32))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.integers(0, 5), max_size=20), st.sampled_from([8, 18]))
 def test_sums_are_those_of_the_plain_loop(lengths, bits):
     rows = evidence(lengths)
@@ -49,7 +49,7 @@ def test_probabilities_and_log_odds():
     assert small > smaller > 0
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=8))
 def test_features_are_added_behind_each_row(lengths):
     some, more = evidence([a for a, _ in lengths]), evidence([b for _, b in lengths], seed=1)

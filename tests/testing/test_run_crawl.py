@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from focused.testing.crawl import CrawlTimeout, run_crawl
+from focused.running.process import CrawlTimeout
+from focused.testing.crawl import run_crawl
 from focused.testing.reply import Reply
 from focused.testing.site import SiteServer
 

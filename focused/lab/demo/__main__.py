@@ -16,7 +16,11 @@ from focused.parts import DEFAULT_PRIORITIZER
 
 BASELINE = "breadth-first"
 
-_CAPTION = "{} pages of this web are targets, by its labels.\nCounted at the server, robots.txt left out."
+_CAPTION = """\
+{} pages of this web are targets, by its labels. Counted at the server, without robots.txt.
+Requests exceed pages because redirects, dead links and files that are not HTML cost requests, too.
+A crawl reports more pages as found than there are targets: it counts those that its critic judges
+relevant, among them example pages, which are not targets."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

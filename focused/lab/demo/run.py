@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 from focused.lab.demo.files import write_web
 from focused.lab.demo.webs import make_web
 from focused.lab.replay.log import read_log
 from focused.lab.replay.server import serve
-from focused.running.process import crawl_command, crawl_environment
+from focused.running.process import LOG, OWN_SERVER, STATS, CrawlProcess
 from focused.warc.web import Web
 
 _MARK = "demonstration.txt"
@@ -69,8 +68,13 @@ class Stage:
         folder = self.folder / prioritizer
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
+        arguments = {"topic": self.topic, "pages": pages, "prioritizer": prioritizer}
+        own = {"JOBDIR": folder, "LOG_FILE": folder / LOG, "FOCUSED_MODELS": self.folder / "models"}
+        settings = {**OWN_SERVER, **own}
         with serve(self.web, log=folder / "fetches.tsv") as server:
-            _run(_command(self.topic, folder, pages), folder, server.proxy)
+            code = CrawlProcess(folder, arguments, settings, proxy=server.proxy, shown=True).wait(inf)
+        if code:
+            raise DemonstrationFailed(f"the crawl {prioritizer} ended with {code}: see above, and {folder / LOG}")
         return _figures(folder, self.targets)
 
 
@@ -96,17 +100,8 @@ def _clear(folder: Path) -> None:
     mark.write_text("Made by the demonstration, and emptied when it runs again.\n", "utf-8")
 
 
-def _run(command: Sequence[str], folder: Path, proxy: str) -> None:
-    environment = crawl_environment(proxy)
-    outcome = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, check=False)  # noqa: S603  # our own
-    if outcome.returncode:
-        raise DemonstrationFailed(
-            f"the crawl {folder.name} ended with {outcome.returncode}: see above, and {folder / 'crawl.log'}"
-        )
-
-
 def _figures(folder: Path, targets: frozenset[str]) -> Crawl:
-    stats = json.loads((folder / "stats.json").read_text("utf-8"))
+    stats = json.loads((folder / STATS).read_text("utf-8"))
     fetches = [fetch for fetch in read_log(folder / "fetches.tsv") if not fetch.is_robots]
     pages = stats.get("focused/page/judged", 0)
     return Crawl(
@@ -118,16 +113,3 @@ def _figures(folder: Path, targets: frozenset[str]) -> Crawl:
         fetched=tuple(fetch.url for fetch in fetches if fetch.status == 200),
         targets=targets,
     )
-
-
-def _command(topic: Path, folder: Path, pages: int) -> list[str]:
-    settings = {
-        "JOBDIR": folder,
-        "LOG_FILE": folder / "crawl.log",
-        "FOCUSED_STATS_FILE": folder / "stats.json",
-        "FOCUSED_MODELS": folder.parent / "models",
-        "DOWNLOAD_DELAY": 0,  # it is our own server
-        "AUTOTHROTTLE_ENABLED": False,
-    }
-    arguments = {"topic": topic, "pages": pages, "prioritizer": folder.name}
-    return crawl_command(arguments, settings, "-O", str(folder / "items.jsonl"))

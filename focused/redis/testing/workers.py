@@ -2,76 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import re
-import signal
-import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 from focused.redis.testing.server import RedisServer
-from focused.running.process import crawl_command, crawl_environment
-from focused.testing.crawl import read_items
+from focused.running.process import OWN_SERVER, CrawlProcess
 
 CRAWL = "test"
-_FAST = {"DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": False}
 _TICK = 0.05
 
 
-class Worker:
+class Worker(CrawlProcess):
     """One process, with a folder of its own for all it writes."""
-
-    def __init__(self, command: list[str], folder: Path, environment: Mapping[str, str]) -> None:
-        self.folder = folder
-        with (folder / "crawl.log").open("wb") as log:
-            self.process = subprocess.Popen(  # noqa: S603  # our own command line
-                command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
-            )
-
-    @property
-    def log(self) -> str:
-        """All it said."""
-        return (self.folder / "crawl.log").read_text("utf-8", "replace")
 
     @property
     def name(self) -> str:
         """How it is called in Redis; '' before it has joined."""
         found = re.search(r"Worker (\S+) joins", self.log)
         return found[1] if found else ""
-
-    @property
-    def stats(self) -> dict[str, Any]:
-        """Its final statistics."""
-        stats: dict[str, Any] = json.loads((self.folder / "stats.json").read_text("utf-8"))
-        return stats
-
-    @property
-    def items(self) -> list[dict[str, Any]]:
-        """What it wrote."""
-        return read_items(self.folder / "items.jsonl")
-
-    @property
-    def is_running(self) -> bool:
-        """Has it not ended?"""
-        return self.process.poll() is None
-
-    def signal(self, number: signal.Signals) -> None:
-        """Kill, interrupt, freeze or thaw it."""
-        self.process.send_signal(number)
-
-    def kill(self) -> None:
-        """End it at once."""
-        self.signal(signal.SIGKILL)
-        self.process.wait()
-
-    def wait(self, timeout: float = 60.0) -> int:
-        """The code with which it ends; AssertionError with the end of its log if it does not in time."""
-        try:
-            return self.process.wait(timeout)
-        except subprocess.TimeoutExpired:
-            raise AssertionError(f"still running after {timeout} s:\n{self.log[-3_000:]}") from None
 
 
 class Workers:
@@ -94,7 +45,7 @@ class Workers:
         self.folder, self.redis, self._prefix = folder, redis, prefix
         self.arguments, self._proxy = dict(arguments), proxy
         shared = {"FOCUSED_FRONTIER": "redis", "FOCUSED_CRAWL": CRAWL, "REDIS_URL": redis.url}
-        self.settings = {**_FAST, **shared, "FOCUSED_MODELS": folder / "models", **settings}
+        self.settings = {**OWN_SERVER, **shared, "FOCUSED_MODELS": folder / "models", **settings}
         self.started: list[Worker] = []
 
     def __enter__(self) -> Self:
@@ -149,6 +100,4 @@ class Workers:
     ) -> Worker:
         folder = self.folder / f"worker-{len(list(self.folder.glob('worker-*')))}"
         folder.mkdir()
-        own = {**settings, "FOCUSED_STATS_FILE": folder / "stats.json"}
-        command = crawl_command(arguments, own, "-o", f"{folder / 'items.jsonl'}:jsonlines")
-        return Worker([*self._prefix, *command], folder, {**crawl_environment(self._proxy), **(environment or {})})
+        return Worker(folder, arguments, settings, proxy=self._proxy, prefix=self._prefix, environment=environment)

@@ -36,7 +36,7 @@ def along(start, transitions, inference):
     return belief
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(paths)
 def test_belief_is_that_of_all_sequences_together(path):
     start, transitions = normalised(path[0]), [normalised(one) for one in path[1][:4]]
@@ -44,7 +44,7 @@ def test_belief_is_that_of_all_sequences_together(path):
     assert np.allclose(along(start, transitions, "marginal"), by_hand)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(paths)
 def test_viterbi_is_that_of_the_best_sequence(path):
     start, transitions = normalised(path[0]), [normalised(one) for one in path[1][:4]]
