@@ -52,6 +52,22 @@ class Links:
                 self.next += 1
         return [found[key] for key in keys]
 
+    def admit(self, keys: Sequence[int], links: Sequence[NewLink], source: int) -> tuple[list[int], list[int]]:
+        """The numbers of links, new where there was none, and the hosts of these, 0 for the others."""
+        found = self.find(keys)
+        numbers, hosts = [], []
+        for key, new in zip(keys, links, strict=True):
+            host = 0
+            if key not in found:
+                host = self.host(new.host)
+                found[key] = self._reserved[key] = self.next
+                row = (self.next, key, new.url, host, new.depth, source, _WAITING, new.base, new.request)
+                self._unwritten.append(row)
+                self.next += 1
+            numbers.append(found[key])
+            hosts.append(host)
+        return numbers, hosts
+
     def add(self, link: int, key: int, new: NewLink) -> int:
         """Admit a link; the number of its host."""
         self._reserved[key] = link
@@ -74,9 +90,11 @@ class Links:
         return self._host_names[host]
 
     def read(self, link: int) -> tuple[Any, ...]:
-        """Address, depth, source, tries, base and request of a link."""
+        """Address, depth, source, tries, base and request of a link, and the address of its source."""
         row: tuple[Any, ...] = self._file.row(
-            "SELECT url, depth, source, tries, base, request FROM links WHERE id = ?", (link,)
+            "SELECT l.url, l.depth, l.source, l.tries, l.base, l.request, coalesce(source.url, '') "
+            "FROM links AS l LEFT JOIN links AS source ON source.id = l.source WHERE l.id = ?",
+            (link,),
         )
         return row
 

@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from math import nan
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -26,8 +27,9 @@ SEED_RANK = 4.0
 
 
 class State(IntEnum):
-    """Where a link stands. RESERVED: seen on a page, numbered, but not (yet) admitted."""
+    """Where a link stands; UNKNOWN is what was never admitted."""
 
+    UNKNOWN = 0
     RESERVED = 0
     WAITING = 1
     LEASED = 2
@@ -62,9 +64,10 @@ class StoreAway(JobRefused):
 
 @dataclass(slots=True)
 class NewLink:
-    """A link that is admitted to the frontier; ``link`` is its reserved number (0 = not reserved yet).
+    """A link to be admitted to the frontier, or one that is known and seen once more.
 
-    ``base`` is added to its score: the place of a request that has no evidence, and what a user's own component
+    ``link`` is its number where the frontier knows it, ``relevance`` that of its page where it was fetched, as `known`
+    said. ``base`` is added to its score: the place of a request that has no evidence, and what a user's own component
     added. ``request`` is the whole request where the address alone does not tell it; ``key`` its identity then.
     """
 
@@ -76,23 +79,7 @@ class NewLink:
     source: int = 0
     base: float = 0.0
     request: bytes | None = None
-
-
-@dataclass(slots=True)
-class Lease:
-    """A link handed out; ``chain`` are the links that redirected here under this lease."""
-
-    token: int
-    link: int
-    url: str
-    host: int
-    depth: int = 0
-    source: int = 0
-    score: float = 0.0
-    tries: int = 1
-    seed: bool = False
-    request: bytes | None = None
-    chain: list[int] = field(default_factory=list)
+    relevance: float = nan
 
 
 @dataclass(slots=True)
@@ -110,18 +97,84 @@ class PageRecord:
     item: dict[str, Any] = field(default_factory=dict)
 
 
+@dataclass(slots=True, eq=False)
+class Lease:
+    """A link handed out, and what is known of it.
+
+    ``parent`` is the address of the page on which it was found first ('' for a seed), ``chain`` are the links that
+    redirected here under this lease, ``page`` is its page once that was recorded. A lease ``is_lost`` when another
+    process was given the link: what is said under it is refused.
+    """
+
+    token: int
+    link: int
+    url: str
+    host: int
+    host_name: str = ""
+    depth: int = 0
+    source: int = 0
+    parent: str = ""
+    score: float = 0.0
+    tries: int = 1
+    seed: bool = False
+    request: bytes | None = None
+    chain: list[int] = field(default_factory=list)
+    page: PageRecord | None = None
+    is_lost: bool = False
+
+    @property
+    def was_redirected(self) -> bool:
+        """Did it begin at another address, or end at one that another fetch took?"""
+        return bool(self.chain) and self.page is None
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """What the frontier knows of some addresses, column by column.
 
-    ``relevance`` is NaN where nothing was fetched; ``wanted`` says whether another piece of evidence would be kept,
-    of links to pages fetched before those that may give a late lesson.
+    ``links`` is 0 and ``states`` UNKNOWN where it knows nothing; ``relevance`` is NaN where nothing was fetched;
+    ``wanted`` says whether another piece of evidence would be kept, of links to pages fetched before those that may
+    give a late lesson.
     """
 
     links: NDArray[np.int64]
     states: NDArray[np.uint8]
     wanted: NDArray[np.bool_]
     relevance: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """What became of links that were to be admitted: their numbers, which are new, and the late lessons they give."""
+
+    links: NDArray[np.int64]
+    fresh: NDArray[np.bool_]
+    lessons: Lessons | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How a crawl stands, over all of its starts and all who work on it.
+
+    ``pages`` were judged, ``duplicates`` among them; ``found`` were judged relevant; ``relevance`` is the sum over all
+    pages that are no duplicates. ``last_page`` is the number of the page judged last; where a crawl was killed, numbers
+    may be missing before it. ``leased_elsewhere``: so many links other processes have.
+    """
+
+    waiting: int
+    leased: int
+    hosts: int
+    pages: int
+    duplicates: int
+    last_page: int
+    found: int
+    relevance: float
+    leased_elsewhere: int = 0
+
+    @property
+    def harvest(self) -> float:
+        """The mean relevance of the pages judged, duplicates left out."""
+        return self.relevance / max(self.pages - self.duplicates, 1)
 
 
 class FrontierStore(ABC):
@@ -147,6 +200,15 @@ class FrontierStore(ABC):
     @prioritizer.setter
     @abstractmethod
     def prioritizer(self, new: Prioritizer) -> None: ...
+
+    def standing(self) -> Standing:
+        """How the crawl stands."""
+        raise NotImplementedError
+
+    @property
+    def leases(self) -> Mapping[int, Lease]:
+        """The leases of this process, by token."""
+        raise NotImplementedError
 
     @property
     @abstractmethod
@@ -193,6 +255,28 @@ class FrontierStore(ABC):
         """How many pages of a host were fetched, duplicates included."""
 
     # --- links and evidence ------------------------------------------------------------------------------------
+
+    def known(self, urls: Sequence[str]) -> Known:
+        """What is known of some addresses, asked once a page: a piece of evidence that is not wanted counts as seen."""
+        raise NotImplementedError
+
+    def admit(
+        self,
+        source: Lease | None,
+        links: Sequence[NewLink],
+        evidence: Evidence | None = None,
+        scores: NDArray[np.float32] | None = None,
+    ) -> Admitted:
+        """Take in the links of one page: new ones wait from now on, known ones get what is new of them.
+
+        Row *i* of the evidence is of ``links[i]``; there may be fewer rows than links. Of a known link that waits the
+        better ``base`` counts. Links to pages fetched before may give lessons at once, if the page itself was recorded.
+        """
+        raise NotImplementedError
+
+    def lease_link(self, link: int) -> Lease | None:
+        """Hand out one link, whatever waits before it; None if it does not wait."""
+        raise NotImplementedError
 
     @abstractmethod
     def reserve(self, urls: Sequence[str]) -> Known:

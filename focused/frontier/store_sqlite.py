@@ -21,12 +21,14 @@ from focused.frontier.order import Gate, Order
 from focused.frontier.ranking import Ranking
 from focused.frontier.store import (
     SEED_RANK,
+    Admitted,
     FrontierStore,
     Known,
     Lease,
     NewLink,
     Outcome,
     PageRecord,
+    Standing,
     State,
 )
 from focused.frontier.table import LinkTable
@@ -77,12 +79,13 @@ class SqliteStore(FrontierStore):
         # others are not blamed for it.
         self._suspects: set[int] = set()
         self._held: set[int] = set()
-        self._records: dict[int, PageRecord] = {}
         self._digests: dict[int, int] = {}
         self._tokens = 0
         self._order_number = 0
         self._pages = 0
+        self._duplicates = 0
         self._found = 0
+        self._relevance = 0.0
         self._pages_of: Counter[int] = Counter()
         self._blocks = Blocks(self._file)
         self._ranking = Ranking(self._table, self._blocks, self._order, prioritizer, most_pieces=most_pieces, seed=seed)
@@ -99,8 +102,8 @@ class SqliteStore(FrontierStore):
 
     @property
     def relevance_sum(self) -> float:
-        """The relevance of all pages judged so far, in all starts of the job."""
-        return float(np.nansum(self._table.relevance, dtype=np.float64))
+        """The relevance of all pages judged so far, duplicates left out, in all starts of the job."""
+        return self._relevance
 
     @property
     def rows(self) -> int:
@@ -142,43 +145,95 @@ class SqliteStore(FrontierStore):
         """The number of the page judged last; where a crawl was killed, numbers may be missing before it."""
         return self._order_number
 
+    @property
+    def leases(self) -> Mapping[int, Lease]:
+        """The leases, by token."""
+        return self._leases
+
+    def standing(self) -> Standing:
+        """How the crawl stands."""
+        return Standing(
+            waiting=self.waiting,
+            leased=self.leased,
+            hosts=self.hosts,
+            pages=self._pages,
+            duplicates=self._duplicates,
+            last_page=self._order_number,
+            found=self._found,
+            relevance=self._relevance,
+        )
+
     # --- links -------------------------------------------------------------------------------------------------
 
-    def reserve(self, urls: Sequence[str]) -> Known:
-        links = np.array(self._links.reserve([url_to_key(url) for url in urls]), np.int64)
-        self._table.grow(self._links.next)
+    def known(self, urls: Sequence[str]) -> Known:
+        keys = [url_to_key(url) for url in urls]
+        found = self._links.find(keys)
+        return self._known(np.array([found.get(key, 0) for key in keys], np.int64))
+
+    def _known(self, links: NDArray[np.int64]) -> Known:
         table = self._table
         states, seen = table.state[links], table.pieces[links]
         waiting = np.flatnonzero(states == State.WAITING)
-        wanted = np.ones(len(links), np.bool_)
+        wanted = (states != State.DONE) | self._may_teach_late(links)
         wanted[waiting] = [self._ranking.is_wanted(pieces) for pieces in seen[waiting].tolist()]
-        table.pieces[links[~wanted]] = np.minimum(seen[~wanted], _MOST_COUNTED) + 1
-        relevance = table.relevance[links]
-        late = ~np.isnan(relevance) & (table.late[links] < self._most_late)
-        return Known(links, states, wanted & ((states != State.DONE) | late), relevance)
+        unwanted = waiting[~wanted[waiting]]
+        table.pieces[links[unwanted]] = np.minimum(seen[unwanted], _MOST_COUNTED) + 1
+        return Known(links, states, wanted, table.relevance[links])
 
-    def add(self, new: NewLink) -> bool:
-        key = new.key or url_to_key(new.url)
-        link = new.link or self._links.reserve([key])[0]
+    def admit(
+        self,
+        source: Lease | None,
+        links: Sequence[NewLink],
+        evidence: Evidence | None = None,
+        scores: NDArray[np.float32] | None = None,
+    ) -> Admitted:
+        keys = [new.key or url_to_key(new.url) for new in links]
+        numbers, hosts = self._links.admit(keys, links, source.link if source else 0)
         self._table.grow(self._links.next)
-        known = self._links.find([key]).get(key, link)
-        if self._table.state[known] == _WAITING and new.base > self._ranking.bases.get(known, 0.0):
-            self._links.update(known, base=new.base)
-            self._ranking.bases[known] = new.base
-            self._ranking.wait(known)
-        if self._table.state[link] != _RESERVED or known != link:
-            return False
-        self._table.state[link] = _WAITING
-        self._table.host[link] = self._links.add(link, key, new)
-        if new.base:
-            self._ranking.bases[link] = new.base
-        self._ranking.wait(link)
-        return True
+        for link, host, new in zip(numbers, hosts, links, strict=True):
+            if host:
+                self._table.state[link], self._table.host[link] = _WAITING, host
+            if new.base > self._ranking.bases.get(link, 0.0):
+                self._raise(link, new.base, is_new=bool(host))
+        rows = len(evidence) if evidence is not None else 0
+        for link in numbers[rows:]:
+            if self._table.state[link] == _WAITING:
+                self._ranking.wait(link)
+        all_numbers, fresh = np.array(numbers, np.int64), np.array(hosts, np.int64) > 0
+        if source is None or evidence is None or scores is None:
+            return Admitted(all_numbers, fresh)
+        evidence.link = all_numbers[:rows].astype(np.uint32)
+        self._keep(source.link, evidence, scores)
+        return Admitted(all_numbers, fresh, self._late(evidence, source.page.relevance) if source.page else None)
 
-    def add_evidence(self, source: int, evidence: Evidence, scores: NDArray[np.float32]) -> None:
+    def _raise(self, link: int, base: float, *, is_new: bool) -> None:
+        """A seed, or a link for which a user's component has a better place than the one where it waits."""
+        if self._table.state[link] == _WAITING:
+            self._ranking.bases[link] = base
+            self._ranking.wait(link)
+            if not is_new:
+                self._links.update(link, base=base)
+
+    def _keep(self, source: int, evidence: Evidence, scores: NDArray[np.float32]) -> None:
         evidence.host = self._table.host[evidence.link.astype(np.int64)]
         evidence.source = np.full(len(evidence), source, np.uint32)
         self._ranking.add(source, evidence, scores)
+
+    def _may_teach_late(self, links: NDArray[np.int64]) -> NDArray[np.bool_]:
+        table = self._table
+        may: NDArray[np.bool_] = ~np.isnan(table.relevance[links]) & (table.late[links] < self._most_late)
+        return may
+
+    def _late(self, evidence: Evidence, source_relevance: float) -> Lessons | None:
+        """The lessons that a page's links to pages fetched before give at once."""
+        links = evidence.link.astype(np.int64)
+        rows = np.flatnonzero(self._may_teach_late(links))
+        if not len(rows):
+            return None
+        self._table.late[links[rows]] += 1
+        lessons = self._late_lessons(evidence.select(rows))
+        lessons.source_relevance[:] = source_relevance
+        return lessons
 
     def lease(self, now: float, gate: Gate) -> Lease | None:
         put_back = 0
@@ -210,56 +265,33 @@ class SqliteStore(FrontierStore):
         """When the first sleeping host may be fetched again."""
         return self._order.next_wake()
 
-    def link_of(self, token: int) -> int:
-        """The link that a lease is for; 0 if there is no such lease."""
-        lease = self._leases.get(token)
-        return lease.link if lease else 0
-
-    def host_of(self, token: int) -> int:
-        """The host that a lease counts for."""
-        return self._leases[token].host
-
     def pages_of(self, host: int) -> int:
         """How many pages of a host were fetched, duplicates included."""
         return self._pages_of[host]
 
-    def outcome_of(self, token: int) -> Outcome:
-        """The outcome of a lease so far."""
-        record = self._records.get(token)
-        return record.outcome if record else Outcome.NONE
+    def lease_link(self, link: int) -> Lease | None:
+        if self._table.state[link] != State.WAITING:
+            return None
+        self._order.remove(link)
+        self._held.discard(link)
+        return self._hand_out(link)
 
-    def parent_url(self, token: int) -> str:
-        """The address of the page on which a leased link was found first; '' for a seed."""
-        return self._links.url(self._leases[token].source)
-
-    def evidence_of(self, link: int) -> Evidence | None:
-        """All kept evidence of a link."""
-        return self._blocks.of([link])
-
-    def was_redirected(self, token: int) -> bool:
-        """Did a lease begin at another address, or end at one that another fetch took?"""
-        return bool(self._leases[token].chain) and token not in self._records
-
-    def link_with(self, key: int) -> int:
-        """The link that has this identity; 0 if there is none."""
-        return self._links.find([key]).get(key, 0)
-
-    def new_number(self) -> int:
-        """A number that no link has yet."""
-        return self._links.next
-
-    def begin_work(self, token: int) -> None:
+    def begin_work(self, lease: Lease | int) -> None:
         """A leased link's page has come. Of a suspect this is written down before its page can do harm."""
-        lease = self._leases.get(token)
-        if lease is not None and lease.link in self._suspects:
-            self._links.at_work(lease.link)
+        leased = self._leases.get(lease) if isinstance(lease, int) else lease
+        if leased is not None and leased.link in self._suspects:
+            self._links.at_work(leased.link)
             self.commit()
 
-    def redirect(self, token: int, url: str, host: str) -> bool:
-        lease = self._leases[token]
-        target = int(self.reserve([url]).links[0])
+    def redirect(self, lease: Lease | int, url: str, host: str) -> bool:
+        lease = self._lease(lease)
+        new = NewLink(url, host, depth=lease.depth)
+        (target,), (is_new,) = self._links.admit([url_to_key(url)], [new], lease.source)
         if target == lease.link:
             return True
+        self._table.grow(self._links.next)
+        if is_new:
+            self._table.host[target] = is_new
         state = self._table.state[target]
         self._close_link(lease.link, Outcome.REDIRECT, url, target=target)
         lease.chain.append(lease.link)
@@ -268,48 +300,65 @@ class SqliteStore(FrontierStore):
             lease.chain.remove(target)
         elif state in {State.DONE, State.LEASED}:
             return False
-        elif state == State.RESERVED:
-            self.add(NewLink(url, host, link=target, depth=lease.depth, source=lease.source))
         self._order.remove(target)
         self._held.discard(target)
         self._table.state[target] = State.LEASED
         self._links.update(target, state=State.LEASED.value, target=None)
-        lease.link, lease.url, lease.host = target, url, int(self._table.host[target])
+        lease.link, lease.url, lease.host, lease.host_name = target, url, int(self._table.host[target]), host
         return True
 
-    def return_lease(self, token: int) -> None:
-        lease = self._leases[token]
+    def return_lease(self, lease: Lease | int) -> None:
+        lease = self._lease(lease)
         self._returned[lease.link] = lease
         self._ranking.pinned[lease.link] = _RETURN_RANK
         self._order.put(lease.link, lease.host, _RETURN_RANK)
 
-    def postpone(self, token: int) -> None:
-        lease = self._leases.pop(token)
-        self._clear_of_suspicion(lease.link)
-        self._records.pop(token, None)
+    def postpone(self, lease: Lease | int) -> None:
+        lease = self._end(lease)
+        self._drop_page(lease)
         self._table.state[lease.link] = State.WAITING
         self._links.update(lease.link, state=State.WAITING.value, tries=lease.tries - 1)
         self._ranking.wait(lease.link)
 
     # --- pages and lessons -------------------------------------------------------------------------------------
 
-    def record(self, token: int, page: PageRecord) -> PageRecord:
-        page.link = self._leases[token].link
+    def record(self, lease: Lease | int, page: PageRecord) -> PageRecord:
+        lease = self._lease(lease)
         self._order_number += 1
-        self._pages += 1
-        page.order = self._order_number
-        if self._first_with(page.digest) not in {0, page.link}:
-            page.outcome = Outcome.DUPLICATE
-        else:
+        page.link, page.order = lease.link, self._order_number
+        if self._first_with(page.digest) in {0, page.link}:
             self._digests[page.digest] = page.link
-            self._found += page.relevance >= RELEVANT
-        self._records[token] = page
+        else:
+            page.outcome = Outcome.DUPLICATE
+        lease.page = page
+        self._count(page, 1)
         return page
 
-    def lessons_of(self, token: int) -> Lessons | None:
-        lease, page = self._leases.get(token), self._records.get(token)
-        if lease is None:
+    def _drop_page(self, lease: Lease) -> None:
+        """A recorded page will not be kept after all: its content is free for others."""
+        page, lease.page = lease.page, None
+        if page is not None:
+            self._count(page, -1)
+            if page.outcome is Outcome.PAGE:
+                self._digests.pop(page.digest, None)
+
+    def _count(self, page: PageRecord, by: int) -> None:
+        self._pages += by
+        if page.outcome is Outcome.DUPLICATE:
+            self._duplicates += by
+        else:
+            self._found += by * (page.relevance >= RELEVANT)
+            self._relevance += by * page.relevance
+
+    def evidence_of(self, lease: Lease | int) -> Evidence | None:
+        """All kept evidence of a leased link."""
+        return self._blocks.of([lease.link if isinstance(lease, Lease) else lease])
+
+    def lessons_of(self, lease: Lease | int) -> Lessons | None:
+        leased = self._leases.get(lease) if isinstance(lease, int) else lease
+        if leased is None:
             return None
+        page, lease = leased.page, leased
         if page is not None:
             return self._lessons([lease.link, *lease.chain], page.relevance if page.outcome is Outcome.PAGE else 0.0)
         if lease.link in lease.chain:
@@ -319,32 +368,11 @@ class SqliteStore(FrontierStore):
             return self._lessons(lease.chain, float(self._table.relevance[behind])) if is_through else None
         return self._lessons([lease.link, *lease.chain], float("nan"))
 
-    def late_lessons(self, evidence: Evidence, source_relevance: float) -> Lessons | None:
-        links = evidence.link.astype(np.int64)
-        rows = np.flatnonzero(~np.isnan(self._table.relevance[links]) & (self._table.late[links] < self._most_late))
-        if not len(rows):
-            return None
-        self._table.late[links[rows]] += 1
-        lessons = self._late_lessons(evidence.select(rows))
-        lessons.source_relevance[:] = source_relevance
-        return lessons
-
-    def lessons_since(self, order: int) -> list[Lessons | None]:
-        """The lessons of each page judged after the given one, in that order: what a saved model has not seen."""
-        rows = self._file.rows("SELECT link, relevance, outcome FROM pages WHERE seq > ? ORDER BY seq", (order,))
-        return [
-            _together(
-                self._late_lessons_on(link),
-                self._lessons([link], relevance if outcome == Outcome.PAGE else 0.0, again=True),
-            )
-            for link, relevance, outcome in rows
-        ]
-
-    def acknowledge(self, token: int, outcome: Outcome, detail: str = "") -> Outcome:
-        lease = self._leases.pop(token)
-        for link in (lease.link, *lease.chain):
-            self._clear_of_suspicion(link)
-        page = self._records.pop(token, None)
+    def acknowledge(self, lease: Lease | int, outcome: Outcome, detail: str = "") -> Outcome:
+        lease = self._end(lease)
+        if outcome is Outcome.FAILED:
+            self._drop_page(lease)
+        page = lease.page
         if page is not None:
             outcome = page.outcome
             self._table.relevance[lease.link] = page.relevance
@@ -358,6 +386,24 @@ class SqliteStore(FrontierStore):
         self._write_words()
         self.commit()
         return outcome
+
+    def _end(self, lease: Lease | int) -> Lease:
+        """A lease is over; of its links none is under suspicion any more."""
+        ended = self._leases.pop(self._lease(lease).token)
+        for link in (ended.link, *ended.chain):
+            self._clear_of_suspicion(link)
+        return ended
+
+    def lessons_since(self, order: int) -> list[Lessons | None]:
+        """The lessons of each page judged after the given one, in that order: what a saved model has not seen."""
+        rows = self._file.rows("SELECT link, relevance, outcome FROM pages WHERE seq > ? ORDER BY seq", (order,))
+        return [
+            _together(
+                self._late_lessons_on(link),
+                self._lessons([link], relevance if outcome == Outcome.PAGE else 0.0, again=True),
+            )
+            for link, relevance, outcome in rows
+        ]
 
     # --- re-scoring --------------------------------------------------------------------------------------------
 
@@ -419,8 +465,12 @@ class SqliteStore(FrontierStore):
             links, counts = self._blocks.late_counts()
             self._table.late[links] = np.minimum(counts, self._most_late)
         self._order_number, self._pages = self._file.row("SELECT coalesce(max(seq), 0), count(*) FROM pages")
-        found = "SELECT count(*) FROM pages WHERE outcome = 1 AND relevance >= ?"
-        self._found = self._file.row(found, (RELEVANT,))[0]
+        totals = (
+            "SELECT total(outcome != 1), total(outcome = 1 AND relevance >= ?), total(relevance * (outcome = 1)) "
+            "FROM pages"
+        )
+        duplicates, found, self._relevance = self._file.row(totals, (RELEVANT,))
+        self._duplicates, self._found = int(duplicates), int(found)
         by_host = "SELECT host, count(*) FROM pages JOIN links ON links.id = pages.link GROUP BY host"
         self._pages_of.update(dict(self._file.rows(by_host)))
         for link in np.flatnonzero(self._table.state == State.WAITING).tolist():
@@ -440,13 +490,24 @@ class SqliteStore(FrontierStore):
     def _hand_out(self, link: int) -> Lease:
         self._tokens += 1
         self._links.flush()
-        url, depth, source, tries, base, request = self._links.read(link)
+        url, depth, source, tries, base, request, parent = self._links.read(link)
         self._table.state[link] = State.LEASED
         self._links.update(link, state=State.LEASED.value, tries=tries + 1)
-        lease = Lease(self._tokens, link, url, int(self._table.host[link]), depth, source, tries=tries + 1)
-        lease.score = self._ranking.score(link)
-        lease.seed, lease.request = base == SEED_RANK, request
-        self._leases[lease.token] = lease
+        host = int(self._table.host[link])
+        self._leases[self._tokens] = lease = Lease(
+            token=self._tokens,
+            link=link,
+            url=url,
+            host=host,
+            host_name=self._links.host_name(host),
+            depth=depth,
+            source=source,
+            parent=parent,
+            score=self._ranking.score(link),
+            tries=tries + 1,
+            seed=base == SEED_RANK,
+            request=request,
+        )
         return lease
 
     def _close_link(self, link: int, outcome: Outcome, detail: str, target: int | None = None) -> None:
@@ -501,6 +562,70 @@ class SqliteStore(FrontierStore):
         new = self._lexicon.take_new()
         if new:
             self._file.write_many("INSERT OR IGNORE INTO words VALUES (?, ?)", list(new.items()))
+
+    # --- former verbs ------------------------------------------------------------------------------------------
+
+    def _lease(self, lease: Lease | int) -> Lease:
+        return self._leases[lease] if isinstance(lease, int) else lease
+
+    def reserve(self, urls: Sequence[str]) -> Known:
+        links = np.array(self._links.reserve([url_to_key(url) for url in urls]), np.int64)
+        self._table.grow(self._links.next)
+        return self._known(links)
+
+    def add(self, new: NewLink) -> bool:
+        key = new.key or url_to_key(new.url)
+        link = new.link or self._links.reserve([key])[0]
+        self._table.grow(self._links.next)
+        known = self._links.find([key]).get(key, link)
+        if self._table.state[known] == _WAITING and new.base > self._ranking.bases.get(known, 0.0):
+            self._links.update(known, base=new.base)
+            self._ranking.bases[known] = new.base
+            self._ranking.wait(known)
+        if self._table.state[link] != _RESERVED or known != link:
+            return False
+        self._table.state[link] = _WAITING
+        self._table.host[link] = self._links.add(link, key, new)
+        if new.base:
+            self._ranking.bases[link] = new.base
+        self._ranking.wait(link)
+        return True
+
+    def add_evidence(self, source: int, evidence: Evidence, scores: NDArray[np.float32]) -> None:
+        self._keep(source, evidence, scores)
+
+    def late_lessons(self, evidence: Evidence, source_relevance: float) -> Lessons | None:
+        return self._late(evidence, source_relevance)
+
+    def link_of(self, token: int) -> int:
+        """The link that a lease is for; 0 if there is no such lease."""
+        lease = self._leases.get(token)
+        return lease.link if lease else 0
+
+    def host_of(self, token: int) -> int:
+        """The host that a lease counts for."""
+        return self._leases[token].host
+
+    def outcome_of(self, token: int) -> Outcome:
+        """The outcome of a lease so far."""
+        lease = self._leases.get(token)
+        return lease.page.outcome if lease and lease.page else Outcome.NONE
+
+    def parent_url(self, token: int) -> str:
+        """The address of the page on which a leased link was found first; '' for a seed."""
+        return self._leases[token].parent
+
+    def was_redirected(self, token: int) -> bool:
+        """Did a lease begin at another address, or end at one that another fetch took?"""
+        return self._leases[token].was_redirected
+
+    def link_with(self, key: int) -> int:
+        """The link that has this identity; 0 if there is none."""
+        return self._links.find([key]).get(key, 0)
+
+    def new_number(self) -> int:
+        """A number that no link has yet."""
+        return self._links.next
 
 
 def _together(*parts: Lessons | None) -> Lessons | None:

@@ -320,4 +320,4 @@ def test_at_most_eight_pieces_are_kept_the_first_among_them(place, combine):
 
 
 def test_states_are_stored_as_documented():
-    assert [state.name for state in State] == ["RESERVED", "WAITING", "LEASED", "DONE"]
+    assert [state.name for state in State] == ["UNKNOWN", "WAITING", "LEASED", "DONE"]
