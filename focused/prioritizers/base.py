@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isnan
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +97,17 @@ class Contribution:
     towards: str = ""
 
 
+class Shown(NamedTuple):
+    """How a feature that has a name is explained: under which heading (none: first of all), and in what words."""
+
+    heading: str
+    words: str
+
+
+CRITIC, ITS_ADDRESS, PLACE = "the critic says", "its address", "its place"
+BIAS = {"bias": Shown("", "what a link is usually worth")}
+
+
 def together(parts: list[Contribution]) -> list[Contribution]:
     """One contribution a feature."""
     total: dict[int | str, float] = {}
@@ -130,6 +141,8 @@ class Prioritizer(ABC):
     """Must it be taught before it can lead a crawl? (What it knows is kept in the models folder.)"""
     taught_by: ClassVar[str] = "--paths FILE"
     """What `scrapy teach` asks for to teach it."""
+    shown: Mapping[str, Shown] = {}
+    """How `scrapy why` shows the features that `explain` names; others are shown by their names alone."""
     labels_pages: ClassVar[bool] = False
     """Does it tell by `label_of` where on a path a page stands?"""
 

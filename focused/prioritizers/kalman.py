@@ -24,16 +24,14 @@ would take its share of what most links have in common: that they are bad. Then 
 such words weigh more, would be worse than one with a long address. So a feature counts the less in *x* the more
 lessons had it: 1 - lessons with it / (all lessons + `_DOUBTED`).
 
-A row of evidence holds words around the link, words of its address, and its `PLACES`, in this order; its last dense
-number says how many words its address has. A link's *n* words stand in *x* with 1 / √n each, so that a long window does
-not shout down a short one. Spreads are put into *x*, too, so that all hashed weights begin alike: N(0, 1).
+What the features are, and how far each may lead at first, is declared elsewhere (`features`): spreads are put into
+*x*, so that all hashed weights begin alike, with N(0, 1).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
 from math import exp, inf
 from typing import Any, Self
 
@@ -44,12 +42,11 @@ from scipy.sparse import csr_array
 from focused.arrays import Arrays
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Contribution, Lessons
-from focused.prioritizers.places import PLACES
+from focused.prioritizers.features import Layout
 from focused.prioritizers.rows import fold, run_sums, sigmoid, with_one
 
-KINDS = ("words", "address", "elements", "page", "list")
-_KIND_OF_PLACE = np.array([2, 2, 2, 3, 4, 2])
-_KIND_BITS = 3
+_TRUST_BITS = 5
+"""So many bits tell the kinds of features apart."""
 TRUST = 1.0
 """How far the trust in a kind of feature may move from 1: the standard deviation of its prior."""
 
@@ -64,79 +61,38 @@ _SUREST = 0.002
 _FARTHEST = 30.0
 
 
-@dataclass(frozen=True)
-class Spreads:
-    """How far each kind of feature may move a link's log-odds: standard deviations of the prior."""
-
-    words: float
-    address: float
-    places: tuple[float, ...]
-
-    def segments(self, evidence: Evidence) -> NDArray[np.int64]:
-        """Where words, words of the address and places of each row start, and the end of all."""
-        begin, end = evidence.starts[:-1], evidence.starts[1:] - len(PLACES)
-        address = end - evidence.dense[:, -1].astype(np.int64)
-        return np.append(np.stack([begin, address, end], axis=1).ravel(), evidence.starts[-1])
-
-    def scales(self, segments: NDArray[np.int64]) -> NDArray[np.float32]:
-        """What a feature counts for in *x*: a row for each row of evidence, a column for words and for address."""
-        lengths = np.maximum(np.diff(segments).reshape(-1, 3)[:, :2], 1)
-        scales: NDArray[np.float32] = (np.array([self.words, self.address]) / np.sqrt(lengths)).astype(np.float32)
-        return scales
-
-    def kinds(self, evidence: Evidence) -> NDArray[np.int64]:
-        """Which of `KINDS` each id of the evidence is."""
-        kinds = np.repeat(np.tile([0, 1, 0], len(evidence)), np.diff(self.segments(evidence)))
-        kinds[places_in(evidence)] = _KIND_OF_PLACE
-        return kinds
-
-    def of_places(self) -> NDArray[np.float32]:
-        """The spreads of `PLACES` (rows) by what they are of `KINDS` beyond words and address (columns)."""
-        table = np.zeros((len(PLACES), len(KINDS) - 2), np.float32)
-        table[np.arange(len(PLACES)), _KIND_OF_PLACE - 2] = self.places
-        return table
-
-    def values(self, evidence: Evidence) -> NDArray[np.float32]:
-        """The value in *x* of each id of the evidence."""
-        segments = self.segments(evidence)
-        each = np.hstack([self.scales(segments), np.zeros((len(evidence), 1), np.float32)])
-        values = np.repeat(each.ravel(), np.diff(segments))
-        values[places_in(evidence)] = np.array(self.places, np.float32)
-        return values
-
-
-def places_in(evidence: Evidence) -> NDArray[np.int64]:
-    """Which of the ids are places: a row for each row of evidence."""
-    return evidence.starts[1:, None] - np.arange(len(PLACES), 0, -1)
-
-
 class KalmanLearner:
-    """Weights of 2^``bits`` hashed features and of the dense numbers that ``prior`` names, as (mean, spread).
+    """Weights of the features of a ``layout``, as (mean, spread): words and places are hashed to 2^``bits`` of them.
 
-    The last of ``prior`` is the bias. Without ``rarity``, common features count like all others.
+    ``bias`` is the prior of the bias. Without ``rarity``, common features count like all others.
 
     Learned: ``weights`` and ``doubt`` (their variances) of the hashed features, ``means`` and ``covariance`` of the
-    dense ones and of the trust in each of `KINDS`; ``common``, the lessons that had each hashed feature, by their
-    weights, of ``all_lessons``; ``seen`` counts the lessons.
+    numbers, the bias, and the trust in each kind of features; ``common``, the lessons that had each hashed feature, by
+    their weights, of ``all_lessons``; ``seen`` counts the lessons.
     """
 
     def __init__(
         self,
-        prior: Mapping[str, tuple[float, float]],
-        spreads: Spreads,
+        layout: Layout,
         *,
+        bias: tuple[float, float],
         rarity: bool = True,
         bits: int = 18,
         seed: int = 0,
     ) -> None:
-        self.names, self.spreads, self.bits, self.seed = tuple(prior), spreads, bits, seed
+        if len(layout.trusts) > 2**_TRUST_BITS:
+            raise ValueError(f"{len(layout.trusts)} kinds of features: at most {2**_TRUST_BITS} can be told apart")
+        self.layout, self.bits, self.seed = layout, bits, seed
+        self.names = (*(number.name for number in layout.numbers), "bias")
         self.doubted = _DOUBTED if rarity else inf
         self.weights = np.zeros(2**bits, np.float32)
         self.doubt = np.ones(2**bits, np.float32)
         self.common = np.zeros(2**bits, np.float32)
         self.all_lessons = 0.0
-        self.means = np.array([mean for mean, _ in prior.values()] + [1.0] * len(KINDS))
-        self.covariance = np.diag([spread**2 for _, spread in prior.values()] + [TRUST**2] * len(KINDS))
+        priors = [*((number.mean, number.spread) for number in layout.numbers), bias]
+        priors += [(1.0, TRUST)] * len(layout.trusts)
+        self.means = np.array([mean for mean, _ in priors])
+        self.covariance = np.diag([spread**2 for _, spread in priors])
         self.seen = 0
         self._weigh()
 
@@ -147,7 +103,7 @@ class KalmanLearner:
 
     @property
     def trust(self) -> NDArray[np.float64]:
-        """What the features of each of `KINDS` say is multiplied by this."""
+        """What each kind of features says is multiplied by this."""
         return self.means[len(self.names) :]
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
@@ -156,14 +112,15 @@ class KalmanLearner:
         return sigmoid(np.hstack([self._numbers(evidence), self._told(evidence)]) @ means)
 
     def _told(self, evidence: Evidence) -> NDArray[np.float32]:
-        """What the features of each of `KINDS` say together, a row for each row of evidence."""
-        segments = self.spreads.segments(evidence)
-        texts = run_sums(self._told_by, evidence.ids, segments).reshape(-1, 3)[:, :2] * self.spreads.scales(segments)
-        placed = self._told_by[fold(evidence.ids[places_in(evidence)], self.bits)] @ self.spreads.of_places()
-        return np.hstack([texts, placed])
+        """What each kind of features says, a row for each row of evidence."""
+        layout, kinds = self.layout, len(self.layout.words)
+        segments = layout.segments(evidence)
+        texts = run_sums(self._told_by, evidence.ids, segments).reshape(-1, kinds + 1)[:, :kinds]
+        placed = self._told_by[fold(evidence.ids[layout.places_in(evidence)], self.bits)] @ layout.spreads_of_places()
+        return np.hstack([texts * layout.scales(segments), placed])
 
     def _numbers(self, evidence: Evidence) -> NDArray[np.float32]:
-        return with_one(evidence.dense[:, :-1])
+        return with_one(self.layout.numbers_in(evidence))
 
     def learn(self, lessons: Lessons) -> Self:
         """A learner that knows these lessons, too."""
@@ -171,7 +128,7 @@ class KalmanLearner:
         new.weights, new.doubt = self.weights.copy(), self.doubt.copy()
         new.means, new.covariance, new.common = self.means.copy(), self.covariance.copy(), self.common.copy()
         rows, numbers = self._rows(lessons.evidence), self._numbers(lessons.evidence).astype(np.float64)
-        columns, kinds = rows.indices >> _KIND_BITS, rows.indices & (2**_KIND_BITS - 1)
+        columns, kinds = rows.indices >> _TRUST_BITS, rows.indices & (2**_TRUST_BITS - 1)
         starts, weights, labels = rows.indptr.tolist(), lessons.weight.tolist(), lessons.relevance.tolist()
         # In random order, for the links of one page come one after the other; what is new before what is not.
         order = np.random.default_rng((self.seed, self.seen)).permutation(len(lessons))
@@ -187,14 +144,14 @@ class KalmanLearner:
 
     def _rows(self, evidence: Evidence) -> csr_array:
         """Values in *x*, a row for each row of evidence; the lowest bits of a column say of which kind it is."""
-        columns = fold(evidence.ids, self.bits).astype(np.int64) << _KIND_BITS | self.spreads.kinds(evidence)
+        columns = fold(evidence.ids, self.bits).astype(np.int64) << _TRUST_BITS | self.layout.trusted_as(evidence)
         rows = csr_array(
             # A copy: taking duplicates together rewrites it.
-            (self.spreads.values(evidence), columns, evidence.starts.copy()),
-            shape=(len(evidence), 2 ** (self.bits + _KIND_BITS)),
+            (self.layout.values(evidence), columns, evidence.starts.copy()),
+            shape=(len(evidence), 2 ** (self.bits + _TRUST_BITS)),
         )
         rows.sum_duplicates()
-        rows.data *= self._rarity[rows.indices >> _KIND_BITS]
+        rows.data *= self._rarity[rows.indices >> _TRUST_BITS]
         return rows
 
     def _step(
@@ -208,7 +165,7 @@ class KalmanLearner:
         weight: float,
     ) -> None:
         """One lesson, into this learner's own arrays."""
-        numbers = np.concatenate([numbers, np.bincount(kinds, self.weights[columns] * values, len(KINDS))])
+        numbers = np.concatenate([numbers, np.bincount(kinds, self.weights[columns] * values, len(self.layout.trusts))])
         odds = float(self.means @ numbers)
         expected = 1 / (1 + exp(-max(min(odds, _FARTHEST), -_FARTHEST)))
         certainty = weight * max(expected * (1 - expected), _SUREST)
@@ -235,9 +192,10 @@ class KalmanLearner:
 
     def explain(self, evidence: Evidence) -> list[Contribution]:
         """What each feature of one row adds to its log-odds, in no order."""
-        trusted = self.spreads.values(evidence) * self.trust[self.spreads.kinds(evidence)]
+        trusted = self.layout.values(evidence) * self.trust[self.layout.trusted_as(evidence)]
         added = (self._told_by[fold(evidence.ids, self.bits)] * trusted).tolist()
-        named: list[int | str] = [*evidence.ids[: -len(PLACES)].tolist(), *PLACES, *self.names]
+        places = [place.name for place in self.layout.places]
+        named: list[int | str] = [*evidence.ids[: len(added) - len(places)].tolist(), *places, *self.names]
         dense = (self._numbers(evidence)[0] * self.means[: len(self.names)]).tolist()
         return [Contribution(feature, part) for feature, part in zip(named, added + dense, strict=True)]
 

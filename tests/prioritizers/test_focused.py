@@ -13,9 +13,9 @@ from focused.pages.evidence import ADDRESS, Evidence, mix
 from focused.pages.tokens import word_to_id
 from focused.papers.prioritizers.apprentice import Apprentice
 from focused.prioritizers.base import Lessons
+from focused.prioritizers.features import Look
 from focused.prioritizers.focused import Focused
 from focused.prioritizers.options import build
-from focused.prioritizers.places import directories, places
 from tests.prioritizers.prioritizer_cases import URL, OneWordCritic, lessons_of, page
 
 PARTS = ("words", "address", "elements", "siblings")
@@ -50,7 +50,10 @@ def test_evidence_holds_words_with_offsets_then_words_of_the_address_then_places
     body = "<p>left</p><a href=/papers/old>Item one</a>"
     seen, parsed = see(Focused(), body), page(body)
     words = [("left", -1), ("item", 0), ("one", 0), ("papers", ADDRESS), ("old", ADDRESS)]
-    expected = [*(feature(*one) for one in words), *places(parsed, parsed.links)[0].tolist()]
+    expected = [
+        *(feature(*one) for one in words),
+        *Focused().layout.places_of(Look(parsed, Verdict(0.5), parsed.links))[0].tolist(),
+    ]
     assert seen.ids.tolist() == expected
 
 
@@ -239,7 +242,9 @@ def test_a_directory_of_dead_links_stays_new():
     seen = see(prioritizer, "<a href=/gone/1>x</a><a href=/there/1>y</a>")
     lessons = lessons_of(seen, [0.0, 0.1])
     lessons.alive[0] = False
-    gone, there = prioritizer.learn(lessons).visits.novelty(directories(seen))
+    gone, there = prioritizer.learn(lessons).visits.novelty(
+        prioritizer.layout.place_in(seen, "the directory it leads into")
+    )
     assert gone == 1 > there
 
 

@@ -12,13 +12,33 @@ from hypothesis import strategies as st
 
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Lessons
-from focused.prioritizers.kalman import KINDS, TRUST, KalmanLearner, Spreads
-from focused.prioritizers.places import PLACES
+from focused.prioritizers.features import Layout, Number, Place, Words
+from focused.prioritizers.kalman import TRUST, KalmanLearner
 from tests.prioritizers.prioritizer_cases import lessons_of
 
 BITS = 8
-PRIOR = {"source": (2.0, 0.5), "anchor": (1.0, 0.4), "bias": (-2.0, 1.0)}
-SPREADS = Spreads(words=2.0, address=1.4, places=tuple(0.5 + 0.2 * i for i in range(len(PLACES))))
+BIAS = (-2.0, 1.0)
+PRIOR = {"source": (2.0, 0.5), "anchor": (1.0, 0.4), "bias": BIAS}
+TRUST_OF_PLACES = (2, 2, 2, 3, 4, 2)
+KINDS = ("words", "address", "elements", "page", "list")
+PLACES = tuple(f"place {number}" for number in range(len(TRUST_OF_PLACES)))
+WORDS_SPREAD, ADDRESS_SPREAD = 2.0, 1.4
+SPREADS = tuple(0.5 + 0.2 * i for i in range(len(PLACES)))
+
+
+def not_asked(look):
+    raise AssertionError("evidence is made by hand here")
+
+
+def layout(words=WORDS_SPREAD, address=ADDRESS_SPREAD, places=SPREADS) -> Layout:
+    numbers = [Number(name=name, mean=m, spread=s, of=not_asked) for name, (m, s) in PRIOR.items() if name != "bias"]
+    runs = [Words(name="words", spread=words, of=not_asked), Words(name="address", spread=address, of=not_asked)]
+    of_trust = zip(PLACES, places, TRUST_OF_PLACES, strict=True)
+    where = [Place(name=name, spread=spread, trust=KINDS[kind], of=not_asked) for name, spread, kind in of_trust]
+    return Layout([*numbers, *runs, *where])
+
+
+LAYOUT = layout()
 OWN = tuple(range(200, 200 + len(PLACES)))
 """Columns of the table that stand for places and for nothing else."""
 
@@ -51,16 +71,16 @@ def lessons(*rows: Row, labels=(0.9,), weights=None, first=None) -> Lessons:
 
 
 def learner(seed: int = 0) -> KalmanLearner:
-    return KalmanLearner(PRIOR, SPREADS, bits=BITS, seed=seed)
+    return KalmanLearner(LAYOUT, bias=BIAS, bits=BITS, seed=seed)
 
 
 def by_hand(row: Row) -> np.ndarray:
     """What the features of each kind count for: a row for each kind, a column for each column of the table."""
     x = np.zeros((len(KINDS), 2**BITS))
-    for kind, columns, spread in ((0, row.words, SPREADS.words), (1, row.address, SPREADS.address)):
+    for kind, columns, spread in ((0, row.words, WORDS_SPREAD), (1, row.address, ADDRESS_SPREAD)):
         for column in columns:
             x[kind, column] += spread / np.sqrt(len(columns))
-    for kind, column, spread in zip((2, 2, 2, 3, 4, 2), row.places, SPREADS.places, strict=True):
+    for kind, column, spread in zip(TRUST_OF_PLACES, row.places, SPREADS, strict=True):
         x[kind, column] += spread
     return x
 
@@ -289,7 +309,7 @@ def test_lessons_that_weigh_one_together_teach_about_as_much_as_one():
 @pytest.mark.parametrize("rarity", [True, False])
 def test_what_every_link_has_comes_to_count_for_nothing(rarity):
     """Short addresses are then not better or worse than long ones by what stands in all of them."""
-    learned, random = KalmanLearner(PRIOR, SPREADS, rarity=rarity, bits=BITS), np.random.default_rng(5)
+    learned, random = KalmanLearner(LAYOUT, bias=BIAS, rarity=rarity, bits=BITS), np.random.default_rng(5)
     for _ in range(200):
         own = random.integers(20, 150, random.integers(1, 6)).tolist()
         learned = learned.learn(lessons(Row(address=(10, 11, *own)), labels=[0.02]))
@@ -321,7 +341,7 @@ def test_a_word_s_weight_is_what_it_adds_where_it_is_the_only_one_but_for_the_sp
     alone = evidence(Row((1,)))
     (adds,) = [part.weight for part in learned.explain(alone) if part.feature == int(alone.ids[0])]
     assert adds != 0
-    factor = learned.spreads.words * learned.trust[0]
+    factor = WORDS_SPREAD * learned.trust[0]
     assert learned.weights_of(alone.ids[:1])[0] * factor == pytest.approx(adds, rel=1e-5)
 
 
@@ -387,9 +407,9 @@ def test_learning_leaves_the_lessons_as_they_were():
 
 def test_what_moved_without_becoming_surer_is_saved_too():
     """So little that one rounds it off: a variance close to 1 has fewer digits left than a weight close to 0."""
-    timid = Spreads(words=1e-4, address=1e-4, places=(1e-4,) * len(PLACES))
-    learned = KalmanLearner(PRIOR, timid, bits=BITS).learn(lessons(ROWS[0]))
-    back = KalmanLearner(PRIOR, timid, bits=BITS)
+    timid = layout(1e-4, 1e-4, (1e-4,) * len(PLACES))
+    learned = KalmanLearner(timid, bias=BIAS, bits=BITS).learn(lessons(ROWS[0]))
+    back = KalmanLearner(timid, bias=BIAS, bits=BITS)
     back.restore(learned.state())
     assert learned.weights.any()
     assert (learned.doubt == 1).all()

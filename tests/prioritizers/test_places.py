@@ -5,10 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from focused.critics.base import Verdict
+from focused.prioritizers.features import Look
 from focused.prioritizers.focused import Focused
-from focused.prioritizers.places import PLACES, directories, has_no_text, places
+from focused.prioritizers.places import has_no_text
 from tests.prioritizers.prioritizer_cases import evidence_of, page
 
+LAYOUT = Focused().layout
+PLACES = LAYOUT.places
 ELEMENTS, INNERMOST, PART, PAGE, LIST, DIRECTORY = range(len(PLACES))
 HERE, THERE = "http://h.example/here.html", "http://h.example/there.html"
 
@@ -21,9 +25,12 @@ def body(news="news", links="links"):
     return f"<div><ul id=news>{items(2, news)}</ul><ul id=links>{items(2, links)}</ul></div>"
 
 
+def look(parsed, rows=None):
+    return Look(parsed, Verdict(0.5), parsed.links if rows is None else parsed.links.select(rows))
+
+
 def of(html, url=HERE):
-    parsed = page(html, url)
-    return places(parsed, parsed.links)
+    return LAYOUT.places_of(look(page(html, url)))
 
 
 def shared(one, other):
@@ -116,14 +123,14 @@ def test_a_directory_is_the_same_from_wherever_it_is_linked():
 
 def test_directories_are_found_again_in_evidence():
     html = "<p>words</p><a href=/a/b>x</a><a href=/c/d>y</a>"
-    parsed = page(html)
-    assert (directories(evidence_of(Focused(), html)) == places(parsed, parsed.links)[:, DIRECTORY]).all()
-    assert len(directories(evidence_of(Focused(), "no links"))) == 0
+    found = LAYOUT.place_in(evidence_of(Focused(), html), PLACES[DIRECTORY].name)
+    assert (found == LAYOUT.places_of(look(page(html)))[:, DIRECTORY]).all()
+    assert len(LAYOUT.place_in(evidence_of(Focused(), "no links"), PLACES[DIRECTORY].name)) == 0
 
 
 def test_some_of_the_links_have_the_places_that_they_have_among_all():
     parsed = page(body(), HERE)
-    assert (places(parsed, parsed.links.select([3, 0])) == places(parsed, parsed.links)[[3, 0]]).all()
+    assert (LAYOUT.places_of(look(parsed, [3, 0])) == LAYOUT.places_of(look(parsed))[[3, 0]]).all()
 
 
 @pytest.mark.parametrize(
@@ -143,19 +150,19 @@ def test_some_of_the_links_have_the_places_that_they_have_among_all():
 )
 def test_a_link_has_text_if_there_is_a_word_in_it(link, nothing):
     between = page(f"<p>before</p>{link}<p>behind</p>")
-    assert has_no_text(between, between.links).tolist() == [nothing]
+    assert has_no_text(look(between)).tolist() == [nothing]
 
 
 def test_links_without_text_are_told_one_by_one_wherever_they_stand():
     parsed = page(
         "<a href=/1><img src=i></a><p>words</p><a href=/2>x</a><a href=/3></a><a href=/4>y</a><a href=/5></a>"
     )
-    assert has_no_text(parsed, parsed.links).tolist() == [True, False, True, False, True]
-    assert has_no_text(parsed, parsed.links.select([3, 2])).tolist() == [False, True]
+    assert has_no_text(look(parsed)).tolist() == [True, False, True, False, True]
+    assert has_no_text(look(parsed, [3, 2])).tolist() == [False, True]
 
 
 def test_a_page_that_is_nothing_but_a_link_without_a_leaf():
     parsed = page("<a href=/x><script>x()</script></a>")
     assert not parsed.leaves
-    assert places(parsed, parsed.links).shape == (1, len(PLACES))
-    assert has_no_text(parsed, parsed.links).tolist() == [True]
+    assert LAYOUT.places_of(look(parsed)).shape == (1, len(PLACES))
+    assert has_no_text(look(parsed)).tolist() == [True]

@@ -47,7 +47,7 @@ from focused.pages.page import Links, Page
 from focused.papers.prioritizers.learner import Learner
 from focused.papers.prioritizers.logistic import LogisticLearner
 from focused.papers.prioritizers.naive_bayes import NaiveBayesLearner
-from focused.prioritizers.base import Contribution, Lessons, Prioritizer, together
+from focused.prioritizers.base import BIAS, CRITIC, Contribution, Lessons, Prioritizer, Shown, together
 from focused.prioritizers.context import append_to_each, append_to_rows, class_features, neighbours
 from focused.prioritizers.opinions import opinions
 from focused.prioritizers.options import check_made_alike
@@ -72,6 +72,11 @@ class Apprentice(Prioritizer):
 
     name = "apprentice"
     dense = tuple(_PRIOR)[:-1]
+    shown = BIAS | {
+        "source relevance": Shown(CRITIC, "of the page it stands on"),
+        "anchor": Shown(CRITIC, "of the link's text"),
+        "words around": Shown(CRITIC, "of the words around it"),
+    }
     learns = True
 
     def __init__(
