@@ -43,7 +43,7 @@ TWO_MEANINGS = (
     {"Chain", "Floats", "Ground", "Lessons", "Progress", "Rows", "Step", "Teaching", "Terms", "Walker", "Words"}
     | {"Held", "Links", "Run", "Crawl", "Host", "Address", "Rules"}
     | {"Entry", "Page", "Plan", "Site", "Taught", "Vocabulary", "Figures"}
-    | {"Model", "Source", "Table"}
+    | {"Model", "Source", "Standing", "Table"}
 )
 """Names that classes of several rooms share, for now."""
 

@@ -41,7 +41,7 @@ class Teaching:
     def run(self, paths: Sequence[Stops], progress: Progress) -> tuple[Arrays, Figures]:
         """What is known afterwards, as arrays, and how well it did on paths held out."""
         labels = _checked(paths)
-        shown = _Shown(labels, self)
+        shown = _LearnedFrom(labels, self)
         for path in paths:
             shown.add(path)
         folds = _folds(paths)
@@ -57,7 +57,7 @@ class Teaching:
         figures["labels seen once"] = float(_seen_once(paths))
         return {"labels": np.array(labels), "reward": reward, **chain.to_arrays()}, figures
 
-    def _fit(self, shown: _Shown, chosen: Sequence[int], steps: _Steps) -> Chain:
+    def _fit(self, shown: _LearnedFrom, chosen: Sequence[int], steps: _Steps) -> Chain:
         sequences = shown.sequences(chosen)
         chain = train(
             sequences, len(shown.labels), c2=self.c2, least=self.least, iterations=self.iterations, step=steps.one
@@ -65,7 +65,7 @@ class Teaching:
         steps.next_training()
         return chain
 
-    def _rewards(self, shown: _Shown, chain: Chain) -> Floats:
+    def _rewards(self, shown: _LearnedFrom, chain: Chain) -> Floats:
         goal = shown.labels.index(GOAL)
         if self.reward == "paths":
             return reward_of_links(shown.states, len(shown.labels), goal, self.gamma)
@@ -95,7 +95,7 @@ class _Steps:
 
 
 @dataclass
-class _Shown:
+class _LearnedFrom:
     """Paths as numbers: rows of features of pages and links, each once, and their states."""
 
     labels: list[str]
