@@ -1,168 +1,218 @@
-"""Every FOCUSED_* setting, its default, and what it does.
+"""Every FOCUSED_* setting: what it takes, its default, and the argument of the spider that sets it.
 
-`read` is the one way to read them: it gives the type of the default, in any Scrapy project, also one whose
-settings module does not know ours.
+`read` reads one in any Scrapy project, also where the settings module does not know ours. The tables in
+docs/settings.md and docs/topics.md are made from this module and its ``#:`` comments (``python scripts/reference.py``).
 """
 
 from __future__ import annotations
 
 import os
-from math import inf
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from scrapy.settings import BaseSettings
+from msgspec import Meta
 
-DEFAULTS: dict[str, Any] = {
-    # Folder of the trained critics, a folder per topic. Also from the environment. Trusted: joblib files run code.
-    "FOCUSED_MODELS": "models",
-    # Judge of pages: naive-bayes, logistic, keywords, or a dotted path. "" = what the topic says, or what fits it.
-    "FOCUSED_CRITIC": "",
-    # Judge of links: focused, apprentice, best-first, …, or a dotted path. "" = what the topic says, or focused.
-    "FOCUSED_PRIORITIZER": "",
-    # The most links, leaves and words taken from one page; the rest is counted in focused/page/left_out/*.
-    "FOCUSED_PAGE_LINKS": 2_000,
-    "FOCUSED_PAGE_LEAVES": 20_000,
-    "FOCUSED_PAGE_WORDS": 100_000,
-    # The topic, for projects whose own spider uses the prioritizer middleware (ours takes it as an argument).
-    "FOCUSED_TOPIC": "",
-    # What an earlier crawl by the same prioritizer has learned (a file of arrays), to begin with.
-    "FOCUSED_APPRENTICE": "",
-    # Stop after so many pages, after so many relevant ones, or when harvest over the last k pages falls below h
-    # ("0.05/200"); 0 and "" = never.
-    "FOCUSED_STOP_PAGES": 0,
-    "FOCUSED_STOP_FOUND": 0,
-    "FOCUSED_STOP_DRY": "",
-    # Fetch at most so many pages of one host; 0 = no limit.
-    "FOCUSED_STOP_PER_HOST": 0,
-    # Only items of this relevance or more are written; the job keeps all.
-    "FOCUSED_OUTPUT_RELEVANT": 0.0,
-    # A link that was postponed this often (host asleep, robots.txt unreachable) is given up.
-    "FOCUSED_POSTPONED_TIMES": 5,
-    # What was learned is saved with the job after this many batches, and at the end.
-    "FOCUSED_SAVE_EVERY": 20,
-    # Lessons are learned after this many pages (or a hundredth of all pages so far, where that is more). 0 = as the
-    # prioritizer wants: 1 for focused, 10 for the others.
-    "FOCUSED_TRAIN_EVERY": 0,
-    # Pieces of evidence kept for one waiting link: the first, the best, a random rest.
-    "FOCUSED_EVIDENCE_PIECES": 8,
-    # Links to pages fetched before give lessons at once, too (the paper takes only links seen before their page),
-    # but at most this many for one of those pages. 0 = as in the paper; -1 = as the prioritizer wants: 5 for focused, 0
-    # for the others.
-    "FOCUSED_LATE_LESSONS": -1,
-    # Pieces of evidence that may be scored again per fetched page, on average; while that of all links not fetched yet
-    # is held in memory (48 MB, that of some 5,000 pages) everything is always redone.
-    "FOCUSED_RESCORE_PER_PAGE": 3_000,
-    # A link below this share of the best score that waits for its host is left for now. 0 = any host that is free gets
-    # its best link fetched, however poor: the most pages an hour. Towards 1: fewer pages an hour, a better harvest.
-    "FOCUSED_PATIENCE": 0.5,
-    # A page that was being parsed and judged at so many deaths of the crawl is given up. (The first death does not
-    # count: which of the pages under way it was is only watched from then on.)
-    "FOCUSED_DEATHS": 3,
-    # Where the frontier is: sqlite = a file in the JOBDIR, for one process; redis = a Redis server, for any number of
-    # them (REDIS_URL and the other settings of scrapy-redis say which).
-    "FOCUSED_FRONTIER": "sqlite",
-    # In Redis, the name of the crawl: processes with the same one share it. "" = after the topic.
-    "FOCUSED_CRAWL": "",
-    # A worker that gave no sign of life for so many seconds is taken for dead, and its links are given to others.
-    "FOCUSED_LEASE_SECONDS": 60.0,
-    # When Redis is away, a worker waits for so many seconds before it ends.
-    "FOCUSED_REDIS_PATIENCE": 600.0,
-    # In Redis, so many links may wait: beyond, the worst are dropped. 0 = no limit.
-    "FOCUSED_MOST_WAITING": 0,
-    # Which links may enter the frontier, beside what a topic and the command line say: hosts (each with its
-    # subdomains) and regular expressions; the greatest depth (seeds have 0). 0 = any.
-    "FOCUSED_SCOPE_ALLOWED_HOSTS": [],
-    "FOCUSED_SCOPE_DENIED_HOSTS": [],
-    "FOCUSED_SCOPE_ALLOW": [],
-    "FOCUSED_SCOPE_DENY": [],
-    "FOCUSED_SCOPE_DEPTH": 0,
-    # Traps; 0 = no limit. Characters of an address, segments of its path, a run of segments that stands so often in
-    # a row, parameters of its query.
-    "FOCUSED_TRAP_LENGTH": 1_000,
-    "FOCUSED_TRAP_SEGMENTS": 20,
-    "FOCUSED_TRAP_REPEATS": 3,
-    "FOCUSED_TRAP_PARAMETERS": 8,
-    # Addresses with a date that differ only in their numbers; addresses that differ only in the values of their
-    # parameters (a tenth of it from three parameters on); addresses of one host.
-    "FOCUSED_TRAP_DATES": 500,
-    "FOCUSED_TRAP_QUERIES": 5_000,
-    "FOCUSED_TRAP_HOST_LINKS": 100_000,
-    # Addresses of inner networks (loopback, private, link-local…): refuse, or allow all; and those that are allowed
-    # all the same: addresses, networks (10.0.0.0/8) or names, each with or without ":port".
-    "FOCUSED_INNER_ADDRESSES": "refuse",
-    "FOCUSED_INNER_ALLOWED": [],
-    # robots.txt: seconds for which it holds; longest wait, in seconds, before one that could not be read is asked for
-    # again (the first is a minute); after how many times its host is refused; hosts whose rules are remembered.
-    "FOCUSED_ROBOTS_AGE": 86_400.0,
-    "FOCUSED_ROBOTS_RETRY": 3_600.0,
-    "FOCUSED_ROBOTS_TRIES": 4,
-    "FOCUSED_ROBOTS_HOSTS": 10_000,
-    # Crawl-delay is honoured up to so many seconds.
-    "FOCUSED_CRAWL_DELAY_MAX": 60.0,
-    # After so many failed connections in a row a host is left alone, for so many seconds, doubled each time up to the
-    # longest; after so many times it is given up. So is one that asks (Retry-After) for more than LONGEST_ASKED.
-    "FOCUSED_BACKOFF_FAILURES": 4,
-    "FOCUSED_BACKOFF_FIRST": 30.0,
-    "FOCUSED_BACKOFF_LONGEST": 900.0,
-    "FOCUSED_BACKOFF_TIMES": 5,
-    "FOCUSED_BACKOFF_LONGEST_ASKED": 3_600.0,
-    # A recorded web (WARC files, apart by ':') that focused.lab.replay.handler answers from, and a file for its log.
-    "FOCUSED_REPLAY_WEB": "",
-    "FOCUSED_REPLAY_LOG": "",
-    # For experiments: stop after so many pages, without counting those whose addresses stand in a file (one a line).
-    "FOCUSED_LAB_PAGES": 0,
-    "FOCUSED_LAB_IGNORED": "",
-    # How often a crawl tells in its log how it goes, in seconds (on a terminal a live line does). 0 = not at all.
-    "FOCUSED_PROGRESS_EVERY": 30.0,
-    # Where the report is written at the end: "job" = report.html in the JOBDIR if there is one; "" = none.
-    "FOCUSED_REPORT": "job",
-    # Pages are written as WARC into this folder, or beside this name (crawl.warc.gz gives crawl-00000.warc.gz, …); a
-    # file ends at about so many bytes. With ALL every response is written, robots.txt too. "" = no archive.
-    "FOCUSED_ARCHIVE": "",
-    "FOCUSED_ARCHIVE_SIZE": 1_000_000_000,
-    "FOCUSED_ARCHIVE_ALL": False,
-    # The final statistics are written to this file, as JSON.
-    "FOCUSED_STATS_FILE": "",
+from focused.schema import (
+    AMOUNT,
+    COUNT,
+    DRY,
+    FILE,
+    HOSTS,
+    PATTERNS,
+    POSITIVE,
+    SHARE,
+    SWITCH,
+    TEXT,
+    TEXTS,
+    Kind,
+    named,
+    typed,
+)
+from focused.topics.problems import Problems, ProblemsError
+
+if TYPE_CHECKING:
+    from scrapy.settings import BaseSettings
+
+CRITIC_NAME, PRIORITIZER_NAME = named("critic"), named("prioritizer")
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One setting; ``argument`` is the spider's argument that sets it, if there is one."""
+
+    kind: Kind
+    default: Any
+    argument: str = ""
+
+    def convert(self, value: Any, where: str, problems: Problems) -> Any:
+        """A value of it, converted; what is wrong with it goes to the problems."""
+        return self.default if value in (None, self.default) else self.kind.convert(value, where, problems)
+
+
+SETTINGS = {
+    # Topic, critic and prioritizer
+    #: The topic, for a spider of your own that has none; the spider `focused` takes it as an argument
+    "FOCUSED_TOPIC": Setting(TEXT, ""),
+    #: Folder of the trained critics, with a folder for each topic. It must be trusted: joblib files run code. Can also
+    #: come from the environment
+    "FOCUSED_MODELS": Setting(TEXT, "models"),
+    #: The judge of pages: a short name ([critics.md](critics.md)) or a dotted path. Empty: the critic that the topic
+    #: names, or the one that fits it
+    "FOCUSED_CRITIC": Setting(CRITIC_NAME, "", "critic"),
+    #: The judge of links: a short name ([prioritizers.md](prioritizers.md)) or a dotted path. Empty: the prioritizer
+    #: that the topic names, or `focused`
+    "FOCUSED_PRIORITIZER": Setting(PRIORITIZER_NAME, "", "prioritizer"),
+    #: A file with what the prioritizer of an earlier crawl has learned (`scrapy export --learned`), to begin with
+    "FOCUSED_LEARNED": Setting(FILE, "", "learned"),
+    # Pages
+    #: The most links taken from one page; what bounds leave out is counted in `focused/page/left_out/*`
+    "FOCUSED_PAGE_LINKS": Setting(POSITIVE, 2_000),
+    #: The most leaves taken from one page
+    "FOCUSED_PAGE_LEAVES": Setting(POSITIVE, 20_000),
+    #: The most words taken from one page
+    "FOCUSED_PAGE_WORDS": Setting(POSITIVE, 100_000),
+    # Learning and the frontier
+    #: The prioritizer learns after this many pages, or after a hundredth of all pages so far if that is more. 0: as the
+    #: prioritizer wants, 1 for `focused`, 10 for the others
+    "FOCUSED_TRAIN_EVERY": Setting(COUNT, 0),
+    #: What was learned is saved with the job after this many batches, and at the end
+    "FOCUSED_SAVE_EVERY": Setting(POSITIVE, 20),
+    #: Pieces of evidence kept for one waiting link: the first, the best, and a random rest
+    "FOCUSED_EVIDENCE_PIECES": Setting(POSITIVE, 8),
+    #: Also learn from new links to pages that were already fetched, from at most this many per page. 0: none, as in the
+    #: paper, which learns only from links seen before their page. -1: as the prioritizer wants, 5 for `focused`, 0 for
+    #: the others
+    "FOCUSED_LATE_LESSONS": Setting(typed(Annotated[int, Meta(ge=-1)]), -1),
+    #: A link whose score is below this share of the best score that waits for its host is not fetched yet. 0: each free
+    #: host gets its best link fetched, however poor, which gives the most pages an hour. Towards 1: fewer pages an
+    #: hour, a better harvest
+    "FOCUSED_PATIENCE": Setting(SHARE, 0.5),
+    #: Pieces of evidence that may be scored again per fetched page, on average. While the evidence of all links not yet
+    #: fetched fits in memory (48 MB, about 5,000 pages), all of it is always scored again
+    "FOCUSED_RESCORE_PER_PAGE": Setting(COUNT, 3_000),
+    #: A page that was being parsed and judged at this many deaths of the crawl is given up. The first death does not
+    #: count: only after it are the pages that were in progress fetched one by one, and watched
+    "FOCUSED_DEATHS": Setting(POSITIVE, 3),
+    #: A link may be postponed this many times (its host is asleep, robots.txt cannot be reached) before it is given up
+    "FOCUSED_POSTPONED_TIMES": Setting(COUNT, 5),
+    # Several workers on one crawl
+    #: Where the frontier is kept: `sqlite` is a file in the JOBDIR, for one process; `redis` is a Redis server, for any
+    #: number of processes
+    "FOCUSED_FRONTIER": Setting(named("frontier"), "sqlite"),
+    #: The name of the crawl in Redis; processes that give the same name share the crawl. Empty: named after the topic
+    "FOCUSED_CRAWL": Setting(TEXT, ""),
+    #: A worker that has given no sign of life for this many seconds is taken for dead, and its links go to other
+    #: workers. At least 2: a worker gives a sign of life each second, and must not be taken for dead for a slow page
+    "FOCUSED_LEASE_SECONDS": Setting(typed(Annotated[float, Meta(ge=2, le=1_000_000_000)]), 60.0),
+    #: If Redis does not answer, a worker waits for this many seconds before it ends
+    "FOCUSED_REDIS_PATIENCE": Setting(AMOUNT, 600.0),
+    #: At most this many links wait in Redis; beyond that, the worst are dropped. 0: any number
+    "FOCUSED_MOST_WAITING": Setting(COUNT, 0),
+    # When to stop, and what to write
+    #: Stop after this many pages fetched completely. 0: never
+    "FOCUSED_STOP_PAGES": Setting(COUNT, 0, "pages"),
+    #: Stop after this many relevant pages (relevance 0.5 or more). 0: never
+    "FOCUSED_STOP_FOUND": Setting(COUNT, 0, "found"),
+    #: Stop when harvest (mean relevance) over the last k pages is below h, written `h/k`: `0.05/200`; `0.05` alone
+    #: looks at 200 pages. Empty: never
+    "FOCUSED_STOP_DRY": Setting(DRY, "", "dry"),
+    #: Fetch at most this many pages of one host (with several workers, plus those that the others have in progress).
+    #: Links that still wait for a host that is full end as denied, for the whole job. 0: any number
+    "FOCUSED_STOP_PER_HOST": Setting(COUNT, 0, "per_host"),
+    #: Write only items whose relevance is at least this; the job keeps all of them
+    "FOCUSED_OUTPUT_RELEVANT": Setting(SHARE, 0.0, "relevant"),
+    #: Write the pages as WARC into this folder, or beside this name (`crawl.warc.gz` gives `crawl-00000.warc.gz`, …).
+    #: Empty: no archive
+    "FOCUSED_ARCHIVE": Setting(TEXT, ""),
+    #: A file of the archive ends when it has about this many bytes
+    "FOCUSED_ARCHIVE_SIZE": Setting(COUNT, 1_000_000_000),
+    #: Archive every response, including those to requests for robots.txt
+    "FOCUSED_ARCHIVE_ALL": Setting(SWITCH, False),
+    #: Write the final statistics to this file, as JSON
+    "FOCUSED_STATS_FILE": Setting(TEXT, ""),
+    #: Where the report is written at the end: a path, or `job` for report.html in the JOBDIR, if there is one. Empty:
+    #: no report
+    "FOCUSED_REPORT": Setting(TEXT, "job"),
+    #: Seconds between two lines of progress in the log (a terminal has a live line instead). 0: no such lines
+    "FOCUSED_PROGRESS_EVERY": Setting(AMOUNT, 30.0),
+    # Where a crawl may go
+    #: Crawl only these hosts and their subdomains, seeds included; topic, argument and setting add up. Empty: all hosts
+    "FOCUSED_SCOPE_ALLOWED_HOSTS": Setting(HOSTS, [], "allow_hosts"),
+    #: Never crawl these hosts and their subdomains, seeds included
+    "FOCUSED_SCOPE_DENIED_HOSTS": Setting(HOSTS, [], "deny_hosts"),
+    #: Follow only addresses in which one of these regular expressions is found. Empty: all addresses
+    "FOCUSED_SCOPE_ALLOW": Setting(PATTERNS, [], "allow"),
+    #: Follow no address in which one of these regular expressions is found
+    "FOCUSED_SCOPE_DENY": Setting(PATTERNS, [], "deny"),
+    #: Follow links at most this far from the seeds, which have depth 0. 0: any depth
+    "FOCUSED_SCOPE_DEPTH": Setting(COUNT, 0, "depth"),
+    # Traps
+    #: The most characters in an address. 0: any number
+    "FOCUSED_TRAP_LENGTH": Setting(COUNT, 1_000),
+    #: The most segments in the path of an address. 0: any number
+    "FOCUSED_TRAP_SEGMENTS": Setting(COUNT, 20),
+    #: A run of path segments that occurs this many times in a row is a loop. 0: nothing is a loop
+    "FOCUSED_TRAP_REPEATS": Setting(COUNT, 3),
+    #: The most parameters in the query of an address. 0: any number
+    "FOCUSED_TRAP_PARAMETERS": Setting(COUNT, 8),
+    #: The most addresses with a date in them that differ only in their numbers (calendars). 0: any number
+    "FOCUSED_TRAP_DATES": Setting(COUNT, 500),
+    #: The most addresses that differ only in the values of their parameters; with three or more parameters, a tenth of
+    #: this. 0: any number
+    "FOCUSED_TRAP_QUERIES": Setting(COUNT, 5_000),
+    #: The most addresses of one host that may enter the frontier. 0: any number
+    "FOCUSED_TRAP_HOST_LINKS": Setting(COUNT, 100_000),
+    # Safety and politeness
+    #: What happens to addresses of inner networks (loopback, private, link-local…): `refuse` or `allow`. See
+    #: [safety.md](safety.md)
+    "FOCUSED_INNER_ADDRESSES": Setting(typed(Literal["refuse", "allow"]), "refuse"),
+    #: Inner addresses that are allowed nevertheless: addresses, networks (`10.0.0.0/8`) or names, each with or without
+    #: `:port`
+    "FOCUSED_INNER_ALLOWED": Setting(TEXTS, []),
+    #: Seconds after which robots.txt is fetched again
+    "FOCUSED_ROBOTS_AGE": Setting(AMOUNT, 86_400.0),
+    #: The longest wait, in seconds, before a robots.txt that could not be read is requested again; the first wait is a
+    #: minute
+    "FOCUSED_ROBOTS_RETRY": Setting(AMOUNT, 3_600.0),
+    #: A host is refused after this many failed attempts to read its robots.txt
+    "FOCUSED_ROBOTS_TRIES": Setting(POSITIVE, 4),
+    #: The number of hosts whose rules are remembered
+    "FOCUSED_ROBOTS_HOSTS": Setting(POSITIVE, 10_000),
+    #: Crawl-delay in robots.txt is honoured up to this many seconds
+    "FOCUSED_CRAWL_DELAY_MAX": Setting(AMOUNT, 60.0),
+    #: A host is left alone for a while after this many failed connections in a row
+    "FOCUSED_BACKOFF_FAILURES": Setting(POSITIVE, 4),
+    #: The first of these pauses, in seconds; each further one is twice as long
+    "FOCUSED_BACKOFF_FIRST": Setting(AMOUNT, 30.0),
+    #: The longest of these pauses, in seconds
+    "FOCUSED_BACKOFF_LONGEST": Setting(AMOUNT, 900.0),
+    #: A host is given up after this many pauses
+    "FOCUSED_BACKOFF_TIMES": Setting(COUNT, 5),
+    #: A host that asks for more seconds than this (Retry-After) is given up
+    "FOCUSED_BACKOFF_LONGEST_ASKED": Setting(AMOUNT, 3_600.0),
+    # Replay and experiments
+    #: A recorded web (WARC files, separated by `:`) that `focused.lab.replay.handler` answers from, without sockets
+    "FOCUSED_REPLAY_WEB": Setting(TEXT, ""),
+    #: A file in which that handler logs every answer
+    "FOCUSED_REPLAY_LOG": Setting(TEXT, ""),
+    #: For experiments: stop after this many pages, not counting the ignored ones. 0: never
+    "FOCUSED_LAB_PAGES": Setting(COUNT, 0),
+    #: For experiments: a file of addresses that are not counted, one a line
+    "FOCUSED_LAB_IGNORED": Setting(TEXT, ""),
 }
-
-# What a number must be at least and at most; else at least 0.
-_BOUNDS = {
-    **dict.fromkeys(("FOCUSED_PAGE_LINKS", "FOCUSED_PAGE_LEAVES", "FOCUSED_PAGE_WORDS"), (1, inf)),
-    **dict.fromkeys(("FOCUSED_EVIDENCE_PIECES", "FOCUSED_SAVE_EVERY", "FOCUSED_DEATHS"), (1, inf)),
-    **dict.fromkeys(("FOCUSED_ROBOTS_TRIES", "FOCUSED_ROBOTS_HOSTS", "FOCUSED_BACKOFF_FAILURES"), (1, inf)),
-    **dict.fromkeys(("FOCUSED_PATIENCE", "FOCUSED_OUTPUT_RELEVANT"), (0, 1)),
-    "FOCUSED_LATE_LESSONS": (-1, inf),
-}
-_CHOICES = {"FOCUSED_INNER_ADDRESSES": ("refuse", "allow")}
-_FROM_ENVIRONMENT = ("FOCUSED_MODELS",)
+DEFAULTS = {name: setting.default for name, setting in SETTINGS.items()}
+RENAMED = {"FOCUSED_APPRENTICE": "FOCUSED_LEARNED", "apprentice": "learned"}
+"""Settings and arguments of the past, and what they are called now."""
 
 
 def from_environment() -> dict[str, str]:
     """Settings that may also come from the environment."""
-    return {name: os.environ[name] for name in _FROM_ENVIRONMENT if os.environ.get(name)}
-
-
-def misfit(name: str, value: Any) -> str:
-    """Why a value of the right type is none that one of our settings can have; '' if it is."""
-    choices = _CHOICES.get(name)
-    if choices and value not in choices:
-        return f"{value!r}: choose one of {', '.join(choices)}"
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return ""
-    least, most = _BOUNDS.get(name, (0, inf))
-    if least <= value <= most:
-        return ""
-    return f"{value!r}: give a number from {least}" + (" on" if most == inf else f" to {most}")
+    return {name: os.environ[name] for name in ("FOCUSED_MODELS",) if os.environ.get(name)}
 
 
 def read(settings: BaseSettings, name: str) -> Any:
-    """The value of one of our settings, as the type of its default."""
-    default = DEFAULTS[name]
-    value = settings.get(name)
-    if value is None:
-        return default
-    if isinstance(default, bool):
-        return settings.getbool(name)
-    if isinstance(default, list):
-        return settings.getlist(name)
-    return type(default)(value)
+    """The value of one of our settings, converted. ProblemsError, a ValueError, if the setting does not take it."""
+    problems = Problems()
+    value = SETTINGS[name].convert(settings.get(name), name, problems)
+    problems.raise_as(ProblemsError)
+    return value

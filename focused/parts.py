@@ -119,7 +119,7 @@ def _make(crawler: Crawler) -> Parts:
         critic=critic,
         prioritizer=prioritizer,
         trainer=Trainer(every if every > 0 else prioritizer.learns_every),
-        scope=getattr(crawler.spider, "scope", None) or Scope.from_settings(settings),
+        scope=Scope.from_settings(settings),
         limits=limits_of(settings),
     )
 

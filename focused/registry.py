@@ -8,6 +8,7 @@ of ours always means ours, and an entry point that is broken does no harm to a c
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator
 from configparser import ConfigParser
 from functools import cache
@@ -51,6 +52,12 @@ def find(kind: str, name: str) -> Any:
     return found
 
 
+def check_name(kind: str, name: str) -> None:
+    """UnknownName if it can be neither a short name nor a dotted path; nothing is imported."""
+    if name not in names(kind) and not re.fullmatch(r"\w+(\.\w+)+", name):
+        raise UnknownName(_unknown(kind, name))
+
+
 def usable(kind: str) -> Iterator[tuple[str, Any]]:
     """The parts of a kind with their short names, without those that cannot be used."""
     for name in names(kind):
@@ -89,9 +96,13 @@ def _entry(kind: str, name: str) -> EntryPoint:
         return (ours or theirs)[0]
     if "." in name:
         return EntryPoint(name, ":".join(name.rsplit(".", 1)), group)
+    raise UnknownName(f"{kind} {_unknown(kind, name)}")
+
+
+def _unknown(kind: str, name: str) -> str:
     known = names(kind)
     there = f"there are {', '.join(sorted(known))}, or a dotted path"
-    raise UnknownName(f"{kind} {name!r} is not known{instead(name, known, kind)} ({there})")
+    return f"{name!r} is not known{instead(name, known, kind)} ({there})"
 
 
 def _origin(entry: EntryPoint) -> str:

@@ -35,21 +35,26 @@ class Command(ScrapyCommand):
         super().add_options(parser)
         parser.add_argument("-o", "--out", metavar="FILE", help="items; the ending tells the format; - is stdout")
         parser.add_argument("--relevant", type=float, default=0.0, help="only items of this relevance or more")
-        parser.add_argument("--apprentice", type=Path, metavar="FILE", help="what was learned, for -a apprentice=FILE")
+        parser.add_argument("--learned", type=Path, metavar="FILE", help="what was learned, for -a learned=FILE")
+        parser.add_argument("--apprentice", help=argparse.SUPPRESS)
         parser.add_argument(
             "--train", action="store_true", help="have an apprentice study all lessons of the job first"
         )
         add_crawl_option(parser)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        if len(args) != 1 or not (opts.out or opts.apprentice):
+        if opts.apprentice:
             raise UsageError(
-                "name one job, and what to write: -o FILE for its items, --apprentice FILE for what it learned"
+                f"--apprentice {opts.apprentice} is now called --learned {opts.apprentice}", print_help=False
+            )
+        if len(args) != 1 or not (opts.out or opts.learned):
+            raise UsageError(
+                "name one job, and what to write: -o FILE for its items, --learned FILE for what it learned"
             )
         if not 0 <= opts.relevant <= 1:
             raise UsageError(f"--relevant {opts.relevant:g}: give a number from 0 to 1", print_help=False)
-        if opts.train and not opts.apprentice:
-            raise UsageError("--train needs --apprentice FILE: where to write what was learned")
+        if opts.train and not opts.learned:
+            raise UsageError("--train needs --learned FILE: where to write what was learned")
         in_redis = is_in_redis(args[0], opts.crawl)
         if opts.train and in_redis:
             raise UsageError("--train reads a JOBDIR: in Redis lessons are let go of when they are learned")
@@ -75,9 +80,9 @@ class Command(ScrapyCommand):
                 self._write_items(read_items(connection), opts)
             if opts.train:
                 state, lessons = trained_apprentice(connection)
-                _write_state(state, opts.apprentice, f"an apprentice that studied {lessons} lessons")
-            elif opts.apprentice:
-                _write_state(saved_apprentice(connection), opts.apprentice)
+                _write_state(state, opts.learned, f"an apprentice that studied {lessons} lessons")
+            elif opts.learned:
+                _write_state(saved_apprentice(connection), opts.learned)
 
     def _from_redis(self, url: str, opts: argparse.Namespace) -> None:
         from focused.papers.teaching.apprentice import NothingLearned
@@ -88,11 +93,11 @@ class Command(ScrapyCommand):
         crawl = crawls.one(opts.crawl)
         if opts.out:
             self._write_items(crawls.items(crawl), opts)
-        if opts.apprentice:
+        if opts.learned:
             state = crawls.learned(crawl)
             if not state:
                 raise NothingLearned(f"the crawl {crawl!r} has learned nothing so far")
-            _write_state(state, opts.apprentice)
+            _write_state(state, opts.learned)
 
     def _write_items(self, items: Iterable[dict[str, Any]], opts: argparse.Namespace) -> None:
         from focused.report.items import format_of, write_items

@@ -21,7 +21,7 @@ from focused.extensions.progress import count
 from focused.frontier.scheduler import frontier_of
 from focused.frontier.store import Outcome, PageRecord
 from focused.parts import has_topic, parts_of
-from focused.topics.limits import to_dry
+from focused.schema import Dry
 
 logger = logging.getLogger(__name__)
 
@@ -34,8 +34,7 @@ class LimitsExtension:
         self.crawler = crawler
         self._pages: int = read(settings, "FOCUSED_STOP_PAGES")
         self._found: int = read(settings, "FOCUSED_STOP_FOUND")
-        dry = read(settings, "FOCUSED_STOP_DRY")
-        self._dry = to_dry(dry) if dry else None
+        self._dry: Dry | None = read(settings, "FOCUSED_STOP_DRY") or None
         self._recent: deque[float] = deque(maxlen=self._dry.pages if self._dry else 0)
         self._found_so_far = 0
         self._closing = False

@@ -25,7 +25,6 @@ logger = logging.getLogger(__name__)
 
 MODEL = "prioritizer"
 LESSONS = "lessons"
-_FRONTIERS = ("sqlite", "redis")
 
 
 def identity_of(topic: Topic, prioritizer: Prioritizer, critic: Critic) -> dict[str, str]:
@@ -34,11 +33,8 @@ def identity_of(topic: Topic, prioritizer: Prioritizer, critic: Critic) -> dict[
 
 
 def is_in_redis(settings: BaseSettings) -> bool:
-    """Where is the frontier? JobRefused if the setting says neither."""
-    place = read(settings, "FOCUSED_FRONTIER")
-    if place not in _FRONTIERS:
-        raise JobRefused(f"FOCUSED_FRONTIER={place!r}: choose one of {', '.join(_FRONTIERS)}")
-    return bool(place == "redis")
+    """Where is the frontier?"""
+    return bool(read(settings, "FOCUSED_FRONTIER") == "redis")
 
 
 def open_store(
@@ -72,7 +68,7 @@ def open_job(parts: Parts, folder: Path, settings: BaseSettings) -> FrontierStor
     if store.pages or store.waiting:
         logger.info("Going on with the job in %s: %d pages, %d links wait", folder, store.pages, store.waiting)
     try:
-        _learn_again(parts, store, folder, read(settings, "FOCUSED_APPRENTICE"))
+        _learn_again(parts, store, folder, read(settings, "FOCUSED_LEARNED"))
         note_start(store, parts, settings)
     except BaseException:
         store.close()
@@ -102,15 +98,15 @@ def begin_with(prioritizer: Prioritizer, path: str) -> None:
     """Let a prioritizer begin with what an earlier crawl has learned; JobRefused if it cannot."""
     if not prioritizer.learns:
         raise JobRefused(
-            f"apprentice={path!r}: {prioritizer.name!r} does not learn on the job: name the prioritizer that saved it"
+            f"learned={path!r}: {prioritizer.name!r} does not learn on the job: name the prioritizer that saved it"
         )
     try:
         state = load_arrays(Path(path).read_bytes())
     except (OSError, ValueError, EOFError, BadZipFile) as error:
         raise JobRefused(
-            f"apprentice={path!r} is not what a crawl has learned: make such a file with scrapy export --apprentice"
+            f"learned={path!r} is not what a crawl has learned: make such a file with scrapy export --learned"
         ) from error
-    restore(prioritizer, state, f"apprentice={path!r}", "begin without it")
+    restore(prioritizer, state, f"learned={path!r}", "begin without it")
 
 
 def restore(prioritizer: Prioritizer, state: Arrays, what: str, instead: str) -> None:

@@ -188,7 +188,7 @@ class Comparison:
         if not task.entrant.studies:
             return self.crawls.job(task)
         settings = {"FOCUSED_TRAIN_EVERY": str(10**9)} if task.entrant.name == "offline" else {}
-        return self.crawls.job(task, arguments={"apprentice": str(self._studied(task).resolve())}, settings=settings)
+        return self.crawls.job(task, arguments={"learned": str(self._studied(task).resolve())}, settings=settings)
 
     def _measured(self, job: Job, task: Task) -> Run:
         stats = stats_of(job)

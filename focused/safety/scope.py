@@ -13,14 +13,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Self
 
 from scrapy.settings import BaseSettings
 
 from focused.bounded import Bounded
-from focused.defaults import read
+from focused.defaults import DEFAULTS, read
 from focused.safety.sessions import clean
 
 _REMEMBERED = 50_000
@@ -47,11 +47,11 @@ _DATE = re.compile(
 class Rules:
     """What is let in; 0 and () set no limit."""
 
-    allowed_hosts: tuple[str, ...] = ()
-    denied_hosts: tuple[str, ...] = ()
+    allowed_hosts: Sequence[str] = ()
+    denied_hosts: Sequence[str] = ()
     """Hosts, each with its subdomains."""
-    allow: tuple[str, ...] = ()
-    deny: tuple[str, ...] = ()
+    allow: Sequence[str] = ()
+    deny: Sequence[str] = ()
     """Regular expressions, searched in the whole address: one of ``allow``, none of ``deny``."""
     depth: int = 0
     length: int = 1_000
@@ -73,8 +73,8 @@ class Scope:
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self.refused: Counter[str] = Counter()
-        self._allow = _any_of(rules.allow, "allow")
-        self._deny = _any_of(rules.deny, "deny")
+        self._allow = _any_of(rules.allow)
+        self._deny = _any_of(rules.deny)
         self._hosts: Bounded[str, str] = Bounded(_COUNTED_HOSTS)
         self._links_of: Bounded[str, int] = Bounded(_COUNTED_HOSTS)
         self._patterns: Bounded[int, int] = Bounded(_COUNTED_PATTERNS)
@@ -83,24 +83,10 @@ class Scope:
         self._old: dict[int, bool | str | tuple[str]] = {}
 
     @classmethod
-    def from_settings(
-        cls,
-        settings: BaseSettings,
-        *,
-        allowed_hosts: Iterable[str] = (),
-        denied_hosts: Iterable[str] = (),
-        allow: Iterable[str] = (),
-        deny: Iterable[str] = (),
-    ) -> Self:
-        """The scope that the settings describe, with hosts and patterns from elsewhere added to theirs."""
-        given = {"allowed_hosts": allowed_hosts, "denied_hosts": denied_hosts, "allow": allow, "deny": deny}
-        lists: dict[str, Any] = {
-            name: (*read(settings, f"FOCUSED_SCOPE_{name.upper()}"), *more) for name, more in given.items()
-        }
-        numbers = {
-            field.name: read(settings, _SETTINGS[field.name]) for field in fields(Rules) if field.name not in lists
-        }
-        return cls(Rules(**lists, **numbers))
+    def from_settings(cls, settings: BaseSettings) -> Self:
+        """The scope that the settings describe."""
+        rules = {field.name: read(settings, _setting_of(field.name)) for field in fields(Rules)}
+        return cls(Rules(**rules))
 
     def admit(self, urls: Sequence[str], hosts: Sequence[str], depth: int) -> list[str | None]:
         """For each address the one under which it may enter the frontier, or None."""
@@ -225,24 +211,12 @@ class Scope:
         return count > limit
 
 
-_SETTINGS = {
-    "depth": "FOCUSED_SCOPE_DEPTH",
-    "length": "FOCUSED_TRAP_LENGTH",
-    "segments": "FOCUSED_TRAP_SEGMENTS",
-    "repeats": "FOCUSED_TRAP_REPEATS",
-    "parameters": "FOCUSED_TRAP_PARAMETERS",
-    "dates": "FOCUSED_TRAP_DATES",
-    "queries": "FOCUSED_TRAP_QUERIES",
-    "host_links": "FOCUSED_TRAP_HOST_LINKS",
-}
+def _setting_of(rule: str) -> str:
+    name = f"FOCUSED_SCOPE_{rule.upper()}"
+    return name if name in DEFAULTS else f"FOCUSED_TRAP_{rule.upper()}"
 
 
-def _any_of(patterns: tuple[str, ...], name: str) -> re.Pattern[str] | None:
-    for pattern in patterns:
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise ValueError(f"{name}: {pattern!r} is not a regular expression: {error}") from None
+def _any_of(patterns: Sequence[str]) -> re.Pattern[str] | None:
     return re.compile("|".join(f"(?:{pattern})" for pattern in patterns)) if patterns else None
 
 

@@ -15,21 +15,9 @@ from focused.frontier.store import Outcome
 from focused.items import PageItem
 from focused.parts import parts_of
 from focused.responses import response_to_page
-from focused.safety.scope import Scope
-from focused.topics.arguments import Arguments, parse_arguments
+from focused.topics.arguments import parse_arguments
 from focused.topics.settings import apply_settings
 from focused.topics.topic import Topic, load_topic
-
-_ARGUMENT_SETTINGS = {
-    "prioritizer": "FOCUSED_PRIORITIZER",
-    "critic": "FOCUSED_CRITIC",
-    "apprentice": "FOCUSED_APPRENTICE",
-    "pages": "FOCUSED_STOP_PAGES",
-    "found": "FOCUSED_STOP_FOUND",
-    "relevant": "FOCUSED_OUTPUT_RELEVANT",
-    "per_host": "FOCUSED_STOP_PER_HOST",
-    "depth": "FOCUSED_SCOPE_DEPTH",
-}
 
 
 class FocusedSpider(Spider):
@@ -38,29 +26,15 @@ class FocusedSpider(Spider):
     name = "focused"
 
     topic: Topic
-    scope: Scope
-    arguments: Arguments
 
     @classmethod
     def from_crawler(cls, crawler: Crawler, *_args: Any, **kwargs: Any) -> Self:
         arguments = parse_arguments(kwargs)
         topic = load_topic(arguments.topic, seeds=arguments.seeds, seeds_needed=True)
         apply_settings(topic, crawler.settings)
-        for argument, setting in _ARGUMENT_SETTINGS.items():
-            value = getattr(arguments, argument)
-            if value:
-                crawler.settings.set(setting, value, priority="cmdline")
-        if arguments.dry:
-            crawler.settings.set("FOCUSED_STOP_DRY", f"{arguments.dry.harvest}/{arguments.dry.pages}", "cmdline")
+        arguments.apply(crawler.settings)
         spider = super().from_crawler(crawler)
-        spider.topic, spider.arguments = topic, arguments
-        spider.scope = Scope.from_settings(
-            crawler.settings,
-            allowed_hosts=[*topic.allowed_hosts, *arguments.allow_hosts],
-            denied_hosts=arguments.deny_hosts,
-            allow=arguments.allow,
-            deny=arguments.deny,
-        )
+        spider.topic = topic
         return spider
 
     async def start(self) -> AsyncIterator[Request]:

@@ -21,9 +21,9 @@ from focused.spiders.examples import Interrupted
 from focused.spiders.focused import FocusedSpider
 from focused.teaching.plan import CannotTeach, needs_teaching, plan_teaching
 from focused.teaching.teach import teach_topic
-from focused.topics.arguments import Arguments, parse_arguments
+from focused.topics.arguments import parse_arguments
 from focused.topics.problems import Problems, ProblemsError
-from focused.topics.settings import apply_settings, check_ours
+from focused.topics.settings import apply_settings, check_settings
 from focused.topics.topic import Topic, load_topic
 
 logger = logging.getLogger(__name__)
@@ -56,15 +56,13 @@ def topic_to_teach(arguments: dict[str, Any], settings: Settings) -> Topic | Non
     ValueError says what is wrong, and the way out.
     """
     problems = Problems()
-    check_ours(settings, problems)
+    check_settings(settings, problems)
     problems.raise_as(ProblemsError)
     parsed = parse_arguments(arguments)
     topic = load_topic(parsed.topic, seeds=parsed.seeds, seeds_needed=True)
     own = settings.copy()
     apply_settings(topic, own)
-    for name, value in (("FOCUSED_CRITIC", parsed.critic), ("FOCUSED_PRIORITIZER", parsed.prioritizer)):
-        if value:
-            own.set(name, value, "cmdline")
+    parsed.apply(own)
     if own["JOBDIR"] and not is_in_redis(own):
         _check_folder("JOBDIR", Path(own["JOBDIR"]))
     if needs_teaching(topic, own):
@@ -73,10 +71,10 @@ def topic_to_teach(arguments: dict[str, Any], settings: Settings) -> Topic | Non
         critic = choose_critic(topic, read(own, "FOCUSED_CRITIC")).make()
         # Whoever compares with the targets finds them when the critic has been taught.
         critic.targets = Targets.of_words({})
-        _check_start(topic, critic, own, parsed)
+        _check_start(topic, critic, own)
         return topic
     critic = critic_for(topic, Path(read(own, "FOCUSED_MODELS")), read(own, "FOCUSED_CRITIC"))
-    identity = _check_start(topic, critic, own, parsed)
+    identity = _check_start(topic, critic, own)
     if own["JOBDIR"] and not is_in_redis(own):
         check_job(Path(own["JOBDIR"]), identity)
     return None
@@ -91,10 +89,10 @@ def _check_folder(name: str, path: Path) -> None:
         raise ValueError(f"{name}={str(path)!r}: nothing may be written to {str(there)!r}; give another folder")
 
 
-def _check_start(topic: Topic, critic: Critic, settings: Settings, arguments: Arguments) -> dict[str, str]:
-    """Can the prioritizer begin with the apprentice that is named, and in the crawl in Redis? Whose crawl it is."""
+def _check_start(topic: Topic, critic: Critic, settings: Settings) -> dict[str, str]:
+    """Can the prioritizer begin with what is said to be learned, and in the crawl in Redis? Whose crawl it is."""
     prioritizer = make_prioritizer(topic, settings, critic)
-    saved = arguments.apprentice or read(settings, "FOCUSED_APPRENTICE")
+    saved = read(settings, "FOCUSED_LEARNED")
     if saved:
         begin_with(prioritizer, saved)
     if is_in_redis(settings):

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 
+from focused.defaults import CRITIC_NAME, PRIORITIZER_NAME
 from focused.pages.tokens import words
-from focused.registry import names
-from focused.topics.addresses import BadAddress, to_host, to_url
-from focused.topics.problems import Problems, did_you_mean, instead
-from focused.topics.settings import check_settings
-
-_IN_WORDS = {str: "text in quotes", list[str]: 'a list such as ["one", "two"]', dict[str, Any]: "a table"}
+from focused.schema import in_words
+from focused.topics.problems import Problems, did_you_mean
+from focused.topics.settings import check_topic_settings
 
 
-def typed(table: Mapping[str, Any], keys: Mapping[str, Any], label: str, problems: Problems) -> dict[str, Any]:
+def well_typed(table: Mapping[str, Any], keys: Mapping[str, Any], label: str, problems: Problems) -> dict[str, Any]:
     """The values whose keys are known and whose types are right; the others are noted as mistakes."""
     if "name" not in table:
         problems.add(f"{label}: name", "missing")
@@ -46,27 +43,7 @@ def _misfits(key: str, value: object, keys: Mapping[str, Any]) -> list[tuple[str
 
 
 def _not_a(value: object, kind: Any) -> str:
-    return f"{value!r} is not {_IN_WORDS[kind]}"
-
-
-def to_urls(texts: Sequence[str], where: str, problems: Problems) -> list[str]:
-    """Addresses, normalised, each once."""
-    return _converted(to_url, texts, where, problems)
-
-
-def to_hosts(texts: Sequence[str], where: str, problems: Problems) -> list[str]:
-    """Host names, normalised, each once."""
-    return _converted(to_host, texts, where, problems)
-
-
-def _converted(to: Callable[[str], str], texts: Sequence[str], where: str, problems: Problems) -> list[str]:
-    good: dict[str, None] = {}
-    for i, text in enumerate(texts):
-        try:
-            good[to(text.strip())] = None
-        except BadAddress as error:
-            problems.add(f"{where}[{i}]", str(error))
-    return list(good)
+    return f"{value!r} is not {in_words(kind)}"
 
 
 def check_content(values: Mapping[str, Any], table: Mapping[str, Any], label: str, problems: Problems) -> None:
@@ -76,23 +53,14 @@ def check_content(values: Mapping[str, Any], table: Mapping[str, Any], label: st
     for place, text in places:
         if not words(text):
             problems.add(f"{label}: {place}", f"{text!r} has no letter or digit")
-    for key in ("critic", "prioritizer"):
-        name = values.get(key, {}).get("name")
-        what = "" if name is None else unknown_name(name, key)
-        if what:
-            problems.add(f"{label}: {key}.name", what)
-    check_settings(values.get("settings", {}), label, problems)
+    for key, kind in (("critic", CRITIC_NAME), ("prioritizer", PRIORITIZER_NAME)):
+        name = values.get(key, {}).get("name", "")
+        if not isinstance(name, str):
+            problems.add(f"{label}: {key}.name", _not_a(name, str))
+        elif name:
+            kind.convert(name, f"{label}: {key}.name", problems)
+    check_topic_settings(values.get("settings", {}), label, problems)
     _check_teaching(table, label, problems)
-
-
-def unknown_name(name: object, kind: str) -> str:
-    """Why a name stands for no critic or prioritizer (its ``kind``); nothing if it is a short name or a dotted path."""
-    if not isinstance(name, str):
-        return _not_a(name, str)
-    known = names(kind)
-    if name in known or re.fullmatch(r"\w+(\.\w+)+", name):
-        return ""
-    return f"{name!r} is not known{instead(name, known, kind)} (there are {', '.join(known)}, or a dotted path)"
 
 
 def _check_teaching(table: Mapping[str, Any], label: str, problems: Problems) -> None:

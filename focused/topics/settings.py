@@ -12,16 +12,12 @@ from collections.abc import Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import msgspec
-from scrapy.settings import SETTINGS_PRIORITIES, default_settings  # noqa: TID251  (names and priorities alone)
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings  # noqa: TID251  (they are all it uses)
 
-from focused.defaults import DEFAULTS, misfit, read
-from focused.topics.limits import read_dry
+from focused.defaults import DEFAULTS, RENAMED, SETTINGS, read
 from focused.topics.problems import Problems, did_you_mean, near
 
 if TYPE_CHECKING:
-    from scrapy.settings import BaseSettings  # noqa: TID251  (only the type)
-
     from focused.topics.topic import Topic
 
 logger = logging.getLogger(__name__)
@@ -55,7 +51,13 @@ READ_BEFORE_THE_SPIDER = frozenset(
         "TWISTED_REACTOR_ENABLED",
     }
 )
-_KINDS = {int: "a whole number", float: "a number", bool: "True or False"}
+# Scrapy reads these as fractions, although their defaults are whole.
+FRACTIONS = frozenset({"DNS_TIMEOUT", "DOWNLOAD_DELAY", "DOWNLOAD_TIMEOUT"})
+_READERS = {
+    bool: (BaseSettings.getbool, "True or False"),
+    int: (BaseSettings.getint, "a whole number"),
+    float: (BaseSettings.getfloat, "a number"),
+}
 _KNOWN = frozenset(name for name in vars(default_settings) if name.isupper()) | {
     # Those of scrapy-redis that are looked at here.
     "REDIS_DB",
@@ -75,80 +77,63 @@ _KNOWN = frozenset(name for name in vars(default_settings) if name.isupper()) | 
 def apply_settings(topic: Topic, settings: BaseSettings) -> None:
     """Set a topic's settings, for a spider's ``from_crawler``, where Scrapy has not frozen them yet.
 
-    A table is added to the one that is there: what it does not name stays. ``false`` takes a component out.
+    A table is added to the one that is there: what it does not name stays. ``false`` takes a component out. The
+    topic's hosts are added to those that a crawl may go to anyway.
     """
     for name, value in topic.settings.items():
         settings.set(name, _merged(name, settings.get(name), value), priority="spider")
+    if topic.allowed_hosts:
+        hosts = [*read(settings, "FOCUSED_SCOPE_ALLOWED_HOSTS"), *topic.allowed_hosts]
+        settings.set("FOCUSED_SCOPE_ALLOWED_HOSTS", hosts, priority="cmdline")
 
 
-def check_settings(table: Mapping[str, Any], where: str, problems: Problems) -> None:
-    """Note what is wrong with a ``[settings]`` table."""
-    for name, value in table.items():
-        what = _refusal(name, value)
-        if what:
-            problems.add(f"{where}: settings.{name}", what)
+def check_topic_settings(table: Mapping[str, Any], label: str, problems: Problems) -> None:
+    """Add what is wrong with a ``[settings]`` table; ``label`` is how the user knows the topic."""
+    for name in table:
+        where = f"{label}: settings.{name}"
+        if name in READ_BEFORE_THE_SPIDER:
+            problems.add(where, f"Scrapy reads this before it reads topics: give it with -s {name}=… or in settings.py")
+        elif name.upper() != name:
+            problems.add(where, f"names of settings are in upper case{did_you_mean(name, _KNOWN | DEFAULTS.keys())}")
         else:
-            _warn_if_misspelt(f"{where}: settings.", name)
+            _check(name, table, where, problems)
+            _warn_if_misspelt(f"{label}: settings.", name)
+
+
+def check_settings(settings: BaseSettings, problems: Problems) -> None:
+    """Add which settings, ours and Scrapy's, do not exist or cannot be read, wherever they come from.
+
+    Of others only those on the command line are looked at, whether they may be misspelt.
+    """
+    for name in settings:
+        _check(name, settings, name, problems)
+        if settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"]:
+            _warn_if_misspelt("-s ", name)
+
+
+def _check(name: str, settings: Mapping[str, Any] | BaseSettings, where: str, problems: Problems) -> None:
+    if name in SETTINGS:
+        SETTINGS[name].convert(settings.get(name), where, problems)
+    elif name in RENAMED:
+        problems.add(where, f"is now called {RENAMED[name]}")
+    elif name.startswith("FOCUSED_"):
+        problems.add(where, f"unknown setting{did_you_mean(name, DEFAULTS)}")
+    else:
+        # Can Scrapy read a value of its own as the number, or the switch, that its default is?
+        kind = float if name in FRACTIONS else type(getattr(default_settings, name, None))
+        if kind in _READERS and (value := settings.get(name)) is not None:
+            reader, words = _READERS[kind]
+            try:
+                reader(BaseSettings({name: value}), name)
+            except (ValueError, TypeError):
+                problems.add(where, f"{value!r} is not {words}")
 
 
 @cache  # A topic is read more than once.
 def _warn_if_misspelt(where: str, name: str) -> None:
     """Not refused: components of others bring settings of their own, with names much like Scrapy's."""
-    if name not in DEFAULTS and name not in _KNOWN and near(name, _KNOWN):
-        logger.warning("%s%s is no setting of Scrapy's%s", where, name, did_you_mean(name, _KNOWN))
-
-
-def check_ours(settings: BaseSettings, problems: Problems) -> None:
-    """Note which settings of ours do not exist or cannot be read, wherever they come from.
-
-    Of others it is only told when the command line has them, and they may be misspelt.
-    """
-    for name in settings:
-        if settings.getpriority(name) == SETTINGS_PRIORITIES["cmdline"] and not name.startswith("FOCUSED_"):
-            _warn_if_misspelt("-s ", name)
-    for name in filter(lambda name: name.startswith("FOCUSED_"), settings):
-        if name not in DEFAULTS:
-            problems.add(name, f"unknown setting{did_you_mean(name, DEFAULTS)}")
-            continue
-        try:
-            value = read(settings, name)
-        except ValueError:
-            kind = _KINDS[type(DEFAULTS[name])]
-            problems.add(name, f"{settings.get(name)!r} does not fit: give {kind} (the default is {DEFAULTS[name]!r})")
-        else:
-            what = misfit(name, value)
-            if what:
-                problems.add(name, what)
-            if name == "FOCUSED_STOP_DRY" and value:
-                read_dry(name, value, problems)
-
-
-def _refusal(name: str, value: object) -> str:
-    if name in READ_BEFORE_THE_SPIDER:
-        return f"Scrapy reads this before it reads topics; give it on the command line (-s {name}=…) or in settings.py"
-    if name.upper().startswith("FOCUSED_"):
-        return _misfit(name, value)
-    if name.isupper():
-        return _scrapys_misfit(name, value)
-    return f"names of settings are in upper case{did_you_mean(name, _KNOWN | DEFAULTS.keys())}"
-
-
-def _scrapys_misfit(name: str, value: object) -> str:
-    """Why a value cannot be that of one of Scrapy's numbers."""
-    default = getattr(default_settings, name, None)
-    if type(default) not in {int, float} or isinstance(value, int | float):
-        return ""
-    return f"{value!r} does not fit: give {_KINDS[type(default)]} (the default is {default!r})"
-
-
-def _misfit(name: str, value: object) -> str:
-    """Why a value does not fit one of our own settings."""
-    if name not in DEFAULTS:
-        return f"unknown setting{did_you_mean(name, DEFAULTS)}"
-    try:
-        return misfit(name, msgspec.convert(value, type(DEFAULTS[name])))
-    except msgspec.ValidationError as error:
-        return f"{value!r} does not fit, the default is {DEFAULTS[name]!r} ({error})"
+    if not name.startswith("FOCUSED_") and name not in _KNOWN and near(name, _KNOWN):
+        logger.warning("%s%s is not a setting of Scrapy's%s", where, name, did_you_mean(name, _KNOWN))
 
 
 def _merged(name: str, there: Any, value: Any) -> Any:

@@ -428,12 +428,12 @@ def test_a_worker_of_another_topic_or_prioritizer_is_refused(crawl, web: Generat
 @pytest.mark.parametrize(
     ("setting", "value", "words"),
     [
-        ("FOCUSED_FRONTIER", "postgres", "'postgres': choose one of sqlite, redis"),
+        ("FOCUSED_FRONTIER", "postgres", "'postgres' is not known (there are redis, sqlite, or a dotted path)"),
         ("FOCUSED_CRAWL", "a b", "'a b': give letters"),
-        ("FOCUSED_LEASE_SECONDS", 0.5, "0.5: give seconds from 2 on"),
-        ("FOCUSED_REDIS_PATIENCE", -1, "-1.0: give a number from 0 on"),
-        ("FOCUSED_MOST_WAITING", -1, "-1: give a number from 0 on"),
-        ("FOCUSED_MOST_WAITING", "many", "'many' does not fit"),
+        ("FOCUSED_LEASE_SECONDS", 0.5, "'0.5' is not a number from 2 to 1000000000"),
+        ("FOCUSED_REDIS_PATIENCE", -1, "'-1' is not a number of at least 0"),
+        ("FOCUSED_MOST_WAITING", -1, "'-1' is not a whole number of at least 0"),
+        ("FOCUSED_MOST_WAITING", "many", "'many' is not a whole number"),
         ("REDIS_URL", "http://127.0.0.1", "REDIS_URL=redis://HOST:PORT/DB"),
         ("REDIS_START_URLS_KEY", "%(topic)s:urls", "%(crawl)s"),
     ],

@@ -50,23 +50,30 @@ def test_arguments_that_cannot_be_used(tmp_path: Path, arguments: dict[str, obje
     ("setting", "reason"),
     [
         ({"FOCUSED_TRAIN_EVRY": 3}, "'FOCUSED_TRAIN_EVERY'"),
-        ({"FOCUSED_TRAIN_EVERY": "often"}, "give a whole number (the default is 0)"),
+        ({"FOCUSED_TRAIN_EVERY": "often"}, "FOCUSED_TRAIN_EVERY: 'often' is not a whole number"),
         ({"FOCUSED_STOP_DRY": "0.05/0"}, "'0.05/0' is not HARVEST/PAGES"),
         ({"FOCUSED_STOP_DRY": "often"}, "'often' is not HARVEST/PAGES"),
-        ({"FOCUSED_BACKOFF_FIRST": "soon"}, "give a number (the default is 30.0)"),
+        ({"FOCUSED_BACKOFF_FIRST": "soon"}, "FOCUSED_BACKOFF_FIRST: 'soon' is not a number"),
         ({"JOBDIR": __file__}, "is a file"),
         ({"JOBDIR": "/dev/null/x"}, "'/dev/null' is a file"),
-        ({"FOCUSED_EVIDENCE_PIECES": 0}, "0: give a number from 1 on"),
-        ({"FOCUSED_SAVE_EVERY": 0}, "0: give a number from 1 on"),
-        ({"FOCUSED_PATIENCE": 7}, "7.0: give a number from 0 to 1"),
-        ({"FOCUSED_PATIENCE": "nan"}, "nan: give a number from 0 to 1"),
-        ({"FOCUSED_INNER_ADDRESSES": "foo"}, "'foo': choose one of refuse, allow"),
+        ({"FOCUSED_EVIDENCE_PIECES": 0}, "FOCUSED_EVIDENCE_PIECES: '0' is not a whole number above 0"),
+        ({"FOCUSED_SAVE_EVERY": 0}, "FOCUSED_SAVE_EVERY: '0' is not a whole number above 0"),
+        ({"FOCUSED_PATIENCE": 7}, "FOCUSED_PATIENCE: '7' is not a number from 0 to 1"),
+        ({"FOCUSED_PATIENCE": "nan"}, "FOCUSED_PATIENCE: 'nan' is not a number from 0 to 1"),
+        ({"FOCUSED_STOP_PAGES": "many"}, "FOCUSED_STOP_PAGES: 'many' is not a whole number of at least 0"),
+        ({"FOCUSED_APPRENTICE": "a.npz"}, "FOCUSED_APPRENTICE: is now called FOCUSED_LEARNED"),
+        ({"DOWNLOAD_DELAY": "fast"}, "DOWNLOAD_DELAY: 'fast' is not a number"),
+        ({"CONCURRENT_REQUESTS": "2.5"}, "CONCURRENT_REQUESTS: '2.5' is not a whole number"),
+        ({"ROBOTSTXT_OBEY": "maybe"}, "ROBOTSTXT_OBEY: 'maybe' is not True or False"),
+        ({"FOCUSED_INNER_ADDRESSES": "foo"}, "'foo' is not one of allow, refuse"),
     ],
     ids=["unknown", "no whole number", "over no pages", "no harvest", "no number", "no folder", "below a file"]
-    + [f"bounds {n}" for n in range(5)],
+    + [f"bounds {n}" for n in range(10)],
 )
 def test_settings_that_cannot_be_used(tmp_path: Path, setting: dict[str, object], reason: str):
-    assert reason in refused(tmp_path, WORDS, settings=setting).log
+    result = refused(tmp_path, WORDS, settings=setting)
+    assert reason in result.last_line
+    assert result.exit_code == 2
 
 
 @pytest.mark.parametrize(
@@ -133,25 +140,25 @@ CHESS = {"topic": "chess", "seeds": "http://hub.example/"}
 
 def test_a_file_that_holds_nothing_learned(tmp_path: Path):
     (tmp_path / "notes.md").write_text("not arrays at all")
-    result = refused(tmp_path, {**CHESS, "apprentice": tmp_path / "notes.md"})
+    result = refused(tmp_path, {**CHESS, "learned": tmp_path / "notes.md"})
     assert "is not what a crawl has learned" in result.last_line
 
 
 @pytest.mark.parametrize(("saved_by", "asked"), [(Apprentice, "focused"), (Focused, "apprentice")])
 def test_what_another_prioritizer_has_learned(tmp_path: Path, saved_by: type[Prioritizer], asked: str):
     (tmp_path / "saved.npz").write_bytes(save_arrays(saved_by().state()))
-    result = refused(tmp_path, {**CHESS, "prioritizer": asked, "apprentice": tmp_path / "saved.npz"})
+    result = refused(tmp_path, {**CHESS, "prioritizer": asked, "learned": tmp_path / "saved.npz"})
     assert f"saved by {saved_by.name!r}, not by {asked!r}: name the prioritizer that saved it" in result.last_line
 
 
 def test_what_the_same_prioritizer_has_learned_with_other_options(tmp_path: Path):
     (tmp_path / "saved.npz").write_bytes(save_arrays(Focused(d_max=3).state()))
-    result = refused(tmp_path, {**CHESS, "apprentice": tmp_path / "saved.npz"})
+    result = refused(tmp_path, {**CHESS, "learned": tmp_path / "saved.npz"})
     assert "made with d_max=3, not d_max=5: set d_max in [prioritizer] to that" in result.last_line
 
 
 def test_something_learned_for_a_prioritizer_that_does_not_learn(tmp_path: Path):
     (tmp_path / "saved.npz").write_bytes(save_arrays(Focused().state()))
     (tmp_path / "topic.toml").write_text('name = "chess"\nkeywords = ["chess"]\n[prioritizer]\nname = "best-first"\n')
-    result = refused(tmp_path, {**CHESS, "topic": tmp_path / "topic.toml", "apprentice": tmp_path / "saved.npz"})
+    result = refused(tmp_path, {**CHESS, "topic": tmp_path / "topic.toml", "learned": tmp_path / "saved.npz"})
     assert "'best-first' does not learn on the job" in result.last_line

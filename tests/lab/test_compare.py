@@ -297,7 +297,7 @@ TABLES = ("--topics-file", "TOPICS", "--examples", "EXAMPLES")
         (["birds", "--start", "on"], "--start is for topics of a topics file: give --topics-file, or leave it out"),
         (["birds", "--hold-out", "side=east"], "--hold-out is for topics of a topics file"),
         (["stars", *TABLES, "-s", "FOCUSED_PATIENC=0"], "unknown setting; did you mean 'FOCUSED_PATIENCE'?"),
-        (["stars", *TABLES, "-s", "FOCUSED_PATIENCE=high"], "FOCUSED_PATIENCE: 'high' does not fit: give a number"),
+        (["stars", *TABLES, "-s", "FOCUSED_PATIENCE=high"], "FOCUSED_PATIENCE: 'high' is not a number from 0 to 1"),
         (["stars", "--topics-file", "TOPICS", "--prioritizers", "best-frist"], "did you mean 'best-first'?"),
         (["stars", *TABLES, "--hold-out", "side"], "say side="),
         (["stars", *TABLES, "--web", "nope.warc.gz"], "--web: there is no file 'nope.warc.gz': give a recorded web"),

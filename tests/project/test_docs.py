@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from focused.defaults import DEFAULTS
+from focused.defaults import DEFAULTS, RENAMED
 from focused.parts import DEFAULT_PRIORITIZER
 from focused.registry import find, names, own
 from focused.topics.examples import read_examples
 from focused.topics.topic import load_topic
+from scripts import reference
 
 ROOT = Path(__file__).parent.parent.parent
 SETTINGS_PAGE = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
@@ -116,9 +117,15 @@ def test_what_prioritizers_want_is_told(setting: str, wish: str) -> None:
     assert rows("Settings")[setting][1].rstrip("| ").endswith(told)
 
 
+@pytest.mark.parametrize("name", reference.PAGES)
+def test_tables_of_settings_arguments_and_keys_are_as_the_code_has_them(name: str) -> None:
+    page = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    assert reference.PAGES[name](page) == page, "run python scripts/reference.py"
+
+
 def test_every_setting_in_the_code_has_a_default() -> None:
     named = {text for tree in trees() for text in strings(tree) if re.fullmatch(r"FOCUSED_[A-Z_]+", text)}
-    assert named == set(DEFAULTS)
+    assert named - set(RENAMED) == set(DEFAULTS)
 
 
 def test_every_statistic_is_in_the_reference() -> None:

@@ -65,9 +65,9 @@ def test_what_was_learned(redis: RedisServer, workers: list[RedisStore], scrapy:
     one = workers[0]
     with redis.client() as client:
         pool = one.pool_over(client)
-        assert scrapy("export", redis.url, "--crawl", "birds", "--apprentice", tmp_path / "a.npz").returncode == 2
+        assert scrapy("export", redis.url, "--crawl", "birds", "--learned", tmp_path / "a.npz").returncode == 2
         pool.publish(MODEL, {"factor": np.array([2.5])}, 0)
-    run = scrapy("export", redis.url, "--crawl", "birds", "--apprentice", tmp_path / "a.npz")
+    run = scrapy("export", redis.url, "--crawl", "birds", "--learned", tmp_path / "a.npz")
     assert run.returncode == 0, run.stderr
     assert load_arrays((tmp_path / "a.npz").read_bytes())["factor"].tolist() == [2.5]
 
@@ -77,7 +77,7 @@ def test_what_was_learned(redis: RedisServer, workers: list[RedisStore], scrapy:
     [
         (("-o", "-"), "there are 2 crawls at"),
         (("-o", "-", "--crawl", "fish"), "there is no crawl 'fish' at"),
-        (("--crawl", "birds", "--apprentice", "a.npz", "--train"), "--train reads a JOBDIR"),
+        (("--crawl", "birds", "--learned", "a.npz", "--train"), "--train reads a JOBDIR"),
     ],
 )
 def test_what_cannot_be_written_is_told_clearly(

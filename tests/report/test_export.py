@@ -85,7 +85,7 @@ def test_after_a_kill_the_export_is_whole(site: SiteServer, tmp_path: Path, scra
     [
         (["-o", "x.bar"], "tells no format"),
         ([], "name one job, and what to write"),
-        (["-o", "-", "--train"], "--train needs --apprentice"),
+        (["-o", "-", "--train"], "--train needs --learned"),
     ],
 )
 def test_mistakes_are_told(job: Path, arguments: list[str], said: str, scrapy: Callable[..., object]) -> None:
@@ -117,14 +117,14 @@ def restored(path: Path, prioritizer: Prioritizer) -> Prioritizer:
 def test_what_was_learned_goes_from_job_to_job(
     job: Path, site: SiteServer, tmp_path: Path, scrapy: Callable[..., object], records: sqlite3.Connection
 ) -> None:
-    run = scrapy("export", job, "--apprentice", tmp_path / "birds.npz")
+    run = scrapy("export", job, "--learned", tmp_path / "birds.npz")
     assert run.returncode == 0, run.stderr
     # It knows at once what the first crawl had to find out.
     evidence = next(iter(read_lessons(records))).evidence
     assert restored(tmp_path / "birds.npz", Focused()).score(evidence) != pytest.approx(Focused().score(evidence))
     topic = tmp_path / "birds.toml"
     topic.write_text('name = "b"\nkeywords = ["bird", "wing", "feather"]\nseeds = ["http://a.example/"]\n')
-    arguments = {"topic": topic, "pages": 6, "apprentice": tmp_path / "birds.npz"}
+    arguments = {"topic": topic, "pages": 6, "learned": tmp_path / "birds.npz"}
     second = run_crawl(arguments, folder=tmp_path, site=site, settings={"CONCURRENT_REQUESTS": 1})
     assert second.exit_code == 0, second.log
     assert not [item["url"] for item in second.items if "stone" in item["url"]]
@@ -145,7 +145,7 @@ def test_what_best_first_saw_trains_an_apprentice(
     assert orders["best-first"] == orders["best-first-observed"]
 
     file = tmp_path / "trained.npz"
-    run = scrapy("export", tmp_path / "best-first-observed" / "job", "--apprentice", file, "--train")
+    run = scrapy("export", tmp_path / "best-first-observed" / "job", "--learned", file, "--train")
     assert run.returncode == 0, run.stderr
     assert "studied" in run.stdout
     with read_records(tmp_path / "best-first-observed" / "job") as records:
@@ -155,10 +155,10 @@ def test_what_best_first_saw_trains_an_apprentice(
     good = np.array([lesson.relevance[0] > 0.5 for lesson in lessons])
     assert scores[good].mean() > scores[~good].mean() + 0.3
 
-    refused = scrapy("export", tmp_path / "best-first" / "job", "--apprentice", file, "--train")
+    refused = scrapy("export", tmp_path / "best-first" / "job", "--learned", file, "--train")
     assert refused.returncode == 2
     assert "best-first-observed" in refused.stdout + refused.stderr
-    assert scrapy("export", tmp_path / "best-first" / "job", "--apprentice", file).returncode == 2
+    assert scrapy("export", tmp_path / "best-first" / "job", "--learned", file).returncode == 2
 
 
 def test_who_asks_for_an_apprentice_of_a_job_without_its_evidence_is_told_which_crawls_keep_it(

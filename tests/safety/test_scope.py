@@ -8,6 +8,7 @@ from scrapy.settings import Settings
 from focused.pages.urls import url_to_host
 from focused.safety.scope import Rules, Scope
 from focused.safety.sessions import clean
+from focused.topics.arguments import parse_arguments
 
 
 def admit(scope, *urls, depth=1):
@@ -65,8 +66,8 @@ def test_patterns_are_searched_in_the_whole_address():
 
 
 def test_a_pattern_that_is_none_is_named():
-    with pytest.raises(ValueError, match=r"deny: '\(' is not a regular expression"):
-        Scope(Rules(deny=("(",)))
+    with pytest.raises(ValueError, match=r"^FOCUSED_SCOPE_DENY\[0\]: '\(' is not a regular expression"):
+        Scope.from_settings(Settings({"FOCUSED_SCOPE_DENY": "("}))
 
 
 def test_depth():
@@ -137,8 +138,9 @@ def test_settings_and_arguments_add_up():
     settings = Settings(
         {"FOCUSED_SCOPE_DENIED_HOSTS": "x.com,y.com", "FOCUSED_SCOPE_DEPTH": 3, "FOCUSED_TRAP_LENGTH": 0}
     )
-    scope = Scope.from_settings(settings, denied_hosts=["z.com"], allow=["."])
-    assert scope.rules.denied_hosts == ("x.com", "y.com", "z.com")
+    parse_arguments({"topic": "chess", "deny_hosts": "Z.com", "allow": "."}).apply(settings)
+    scope = Scope.from_settings(settings)
+    assert scope.rules.denied_hosts == ["x.com", "y.com", "z.com"]
     assert (scope.rules.depth, scope.rules.length, scope.rules.repeats) == (3, 0, 3)
     assert admit(scope, "http://a.com/" + "x" * 3_000) != [None]
 

@@ -8,8 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scrapy.settings import Settings
 
-from focused.topics.arguments import Arguments, ArgumentsError, Dry, parse_arguments
+from focused.defaults import read
+from focused.schema import Dry
+from focused.topics.arguments import KINDS, Arguments, ArgumentsError, parse_arguments
 
 A, B = "https://a.example/", "https://b.example/x,y"
 
@@ -20,12 +23,16 @@ def problems_of(**kwargs: object) -> list[str]:
     return list(caught.value.problems)
 
 
+def setting(name: str, **kwargs: object) -> object:
+    return parse_arguments({"topic": "chess"} | kwargs).settings[name]
+
+
 def test_a_topic_alone_is_enough() -> None:
-    assert parse_arguments({"topic": " chess "}) == Arguments(topic="chess")
+    assert parse_arguments({"topic": " chess "}) == Arguments(topic="chess", seeds=(), settings={}, private={})
 
 
 def test_strings_become_what_they_mean(tmp_path: Path) -> None:
-    saved = tmp_path / "apprentice.msgpack"
+    saved = tmp_path / "learned.npz"
     saved.touch()
     assert parse_arguments(
         {
@@ -33,7 +40,7 @@ def test_strings_become_what_they_mean(tmp_path: Path) -> None:
             "seeds": A,
             "critic": "naive-bayes",
             "prioritizer": "apprentice",
-            "apprentice": str(saved),
+            "learned": str(saved),
             "relevant": "0.5",
             "pages": "1e3",
             "found": " 50 ",
@@ -49,21 +56,33 @@ def test_strings_become_what_they_mean(tmp_path: Path) -> None:
     ) == Arguments(
         topic="rock climbing",
         seeds=(A,),
-        critic="naive-bayes",
-        prioritizer="apprentice",
-        apprentice=str(saved),
-        relevant=0.5,
-        pages=1000,
-        found=50,
-        dry=Dry(0.05, 300),
-        per_host=20,
-        depth=4,
-        allow_hosts=("a.example", "b.example"),
-        deny_hosts=("ads.example",),
-        allow=(r"/wiki/\w{1,40}$",),
-        deny=(r"\.pdf$", "[?&]action="),
+        settings={
+            "FOCUSED_CRITIC": "naive-bayes",
+            "FOCUSED_PRIORITIZER": "apprentice",
+            "FOCUSED_LEARNED": str(saved),
+            "FOCUSED_OUTPUT_RELEVANT": 0.5,
+            "FOCUSED_STOP_PAGES": 1000,
+            "FOCUSED_STOP_FOUND": 50,
+            "FOCUSED_STOP_DRY": Dry(0.05, 300),
+            "FOCUSED_STOP_PER_HOST": 20,
+            "FOCUSED_SCOPE_DEPTH": 4,
+            "FOCUSED_SCOPE_ALLOWED_HOSTS": ["a.example", "b.example"],
+            "FOCUSED_SCOPE_DENIED_HOSTS": ["ads.example"],
+            "FOCUSED_SCOPE_ALLOW": [r"/wiki/\w{1,40}$"],
+            "FOCUSED_SCOPE_DENY": [r"\.pdf$", "[?&]action="],
+        },
         private={"_job": "6487ec79947edab326d6db28a2d86511e8247444"},
     )
+
+
+def test_arguments_are_settings_above_all_others() -> None:
+    settings = Settings({"FOCUSED_STOP_PAGES": 7, "FOCUSED_STOP_FOUND": 7, "FOCUSED_SCOPE_DENY": "b"}, "cmdline")
+    parse_arguments({"topic": "chess", "pages": "10", "dry": ".05", "deny": "a c"}).apply(settings)
+    assert read(settings, "FOCUSED_STOP_PAGES") == 10
+    assert read(settings, "FOCUSED_STOP_FOUND") == 7
+    assert read(settings, "FOCUSED_STOP_DRY") == Dry(0.05, 200)
+    assert str(read(settings, "FOCUSED_STOP_DRY")) == "0.05/200", "as the job's record has it"
+    assert read(settings, "FOCUSED_SCOPE_DENY") == ["b", "a", "c"], "patterns add up"
 
 
 @pytest.mark.parametrize(
@@ -84,17 +103,18 @@ def test_seeds_are_set_apart_as_one_likes_and_commas_in_addresses_stay(seeds: ob
 
 
 def test_a_pattern_may_look_like_a_list() -> None:
-    assert parse_arguments({"topic": "chess", "allow": "[0-9]+"}).allow == ("[0-9]+",)
-    assert parse_arguments({"topic": "chess", "allow": '["[0-9]+, [a-z]"]'}).allow == ("[0-9]+, [a-z]",)
+    assert setting("FOCUSED_SCOPE_ALLOW", allow="[0-9]+") == ["[0-9]+"]
+    assert setting("FOCUSED_SCOPE_ALLOW", allow='["[0-9]+, [a-z]"]') == ["[0-9]+, [a-z]"]
 
 
 def test_values_may_come_typed_from_a_script() -> None:
-    arguments = parse_arguments({"topic": "chess", "pages": 10, "relevant": 0.25, "deny_hosts": ("a.example",)})
-    assert (arguments.pages, arguments.relevant, arguments.deny_hosts) == (10, 0.25, ("a.example",))
+    assert setting("FOCUSED_STOP_PAGES", pages=10) == 10
+    assert setting("FOCUSED_OUTPUT_RELEVANT", relevant=0.25) == 0.25
+    assert setting("FOCUSED_SCOPE_DENIED_HOSTS", deny_hosts=("a.example",)) == ["a.example"]
 
 
 def test_dry_has_a_usual_window() -> None:
-    assert parse_arguments({"topic": "chess", "dry": "0.1"}).dry == Dry(0.1, 200)
+    assert setting("FOCUSED_STOP_DRY", dry="0.1") == Dry(0.1, 200)
 
 
 def test_all_bad_values_are_told_at_once() -> None:
@@ -102,7 +122,7 @@ def test_all_bad_values_are_told_at_once() -> None:
         seeds=f"{A} ftp://x.example/",
         critic="naive_bayes",
         prioritizer="aprentice",
-        apprentice="absent.msgpack",
+        learned="absent.npz",
         relevant="50%",
         pages="0",
         found="-3",
@@ -120,7 +140,7 @@ def test_all_bad_values_are_told_at_once() -> None:
         "seeds[1]",
         "critic",
         "prioritizer",
-        "apprentice",
+        "learned",
         "relevant",
         "pages",
         "found",
@@ -164,17 +184,19 @@ def test_an_unknown_argument_tells_which_there_are() -> None:
     assert "per_host" in problem
 
 
-def test_what_contradicts_itself_is_told(tmp_path: Path) -> None:
-    saved = tmp_path / "saved"
-    saved.touch()
+def test_what_contradicts_itself_is_told() -> None:
     assert "allow_hosts" in problems_of(allow_hosts="a.example", deny_hosts="A.example")[0]
-    assert "best-first" in problems_of(apprentice=str(saved), prioritizer="best-first")[0]
-    for learning in ("focused", "apprentice", "mine.Own"):
-        begun = parse_arguments({"topic": "chess", "apprentice": str(saved), "prioritizer": learning})
-        assert begun.prioritizer == learning
 
 
-@given(st.dictionaries(st.sampled_from([*Arguments.__struct_fields__, "other"]), st.text(max_size=30), max_size=5))
+def test_an_argument_of_the_past_is_refused_with_its_new_name() -> None:
+    assert problems_of(apprentice="a.npz") == ["apprentice: is now called 'learned': give -a learned=a.npz"]
+
+
+@given(
+    st.dictionaries(
+        st.sampled_from([*KINDS, "apprentice", "private", "_job", "other"]), st.text(max_size=30), max_size=5
+    )
+)
 def test_whatever_is_given_there_is_an_answer_or_one_error(kwargs: dict[str, str]) -> None:
     with suppress(ArgumentsError):
         assert parse_arguments({"topic": "chess"} | kwargs).topic

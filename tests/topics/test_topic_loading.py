@@ -233,7 +233,7 @@ def test_the_message_is_a_list(tmp_path: Path) -> None:
         ('name = "x"\nkeywords = []', "keywords: missing"),
         ('name = "x"\nkeywords = ["a"]\nfocus = ["b"]', "focus: needs examples"),
         ('name = "x"\nkeywords = ["!"]', "keywords[0]: '!' has no letter"),
-        ('name = "x"\nkeywords = "a"', "keywords: 'a' is not a list"),
+        ('name = "x"\nkeywords = "a"', "keywords: 'a' is not a list such as"),
         ('name = 5\nkeywords = ["a"]', "name: 5 is not text in quotes"),
         ('name = "x"\nkeywords = ["a"]\npath = "y"', "path: unknown key"),
         ('name = "x"\nkeywords = ["a"]\n[critic]\nname = 5', "critic.name: 5 is not text"),

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from scrapy.settings import Settings
+import scrapy
+from scrapy.settings import Settings, default_settings
 
-from focused.defaults import DEFAULTS
+from focused.defaults import DEFAULTS, read
 from focused.topics.problems import Problems
-from focused.topics.settings import READ_BEFORE_THE_SPIDER, apply_settings, check_ours, check_settings
+from focused.topics.settings import (
+    FRACTIONS,
+    READ_BEFORE_THE_SPIDER,
+    apply_settings,
+    check_settings,
+    check_topic_settings,
+)
 from focused.topics.topic import Topic
 
 # `run` runs `scrapy crawl` and prints which settings are read before the spider is made, and which of the crawl's own
@@ -64,7 +72,7 @@ def topic_with(**settings: object) -> Topic:
 
 def problems_with(**settings: object) -> list[str]:
     problems = Problems()
-    check_settings(settings, "x.toml", problems)
+    check_topic_settings(settings, "x.toml", problems)
     return problems.found
 
 
@@ -129,7 +137,7 @@ def test_the_refused_are_those_that_the_installed_scrapy_reads_only_before_the_s
 def test_unknown_settings_of_ours_are_refused_and_those_of_others_are_not(caplog: pytest.LogCaptureFixture) -> None:
     (problem,) = problems_with(FOCUSED_PAGE_LINK=5, ZYTE_API_KEY="x", DOWNLOAD_DELY=3)
     assert "unknown setting; did you mean 'FOCUSED_PAGE_LINKS'?" in problem
-    assert "settings.DOWNLOAD_DELY is no setting of Scrapy's; did you mean 'DOWNLOAD_DELAY'?" in caplog.text
+    assert "settings.DOWNLOAD_DELY is not a setting of Scrapy's; did you mean 'DOWNLOAD_DELAY'?" in caplog.text
     assert "ZYTE" not in caplog.text
 
 
@@ -139,16 +147,58 @@ def test_a_misspelt_setting_of_the_command_line_is_told_once(caplog: pytest.LogC
         settings.set(name, "x", priority="cmdline")
     problems = Problems()
     for _ in range(2):
-        check_ours(settings, problems)
+        check_settings(settings, problems)
     assert problems.found == []
     assert [record.getMessage() for record in caplog.records] == [
-        "-s DOWNLOAD_DELLAY is no setting of Scrapy's; did you mean 'DOWNLOAD_DELAY'?",
-        "-s REDIS_ULR is no setting of Scrapy's; did you mean 'REDIS_URL'?",
+        "-s DOWNLOAD_DELLAY is not a setting of Scrapy's; did you mean 'DOWNLOAD_DELAY'?",
+        "-s REDIS_ULR is not a setting of Scrapy's; did you mean 'REDIS_URL'?",
     ]
 
 
-def test_a_value_must_have_the_type_of_the_default() -> None:
+def test_a_value_must_be_one_that_the_setting_takes() -> None:
     assert problems_with(**DEFAULTS) == []
-    (problem,) = problems_with(FOCUSED_PAGE_LINKS="many")
-    assert "'many' does not fit" in problem
-    assert str(DEFAULTS["FOCUSED_PAGE_LINKS"]) in problem
+    assert problems_with(
+        FOCUSED_PAGE_LINKS="many", FOCUSED_PATIENCE=2, FOCUSED_SCOPE_DENIED_HOSTS=["a.org", "b c"]
+    ) == [
+        "x.toml: settings.FOCUSED_PAGE_LINKS: 'many' is not a whole number above 0",
+        "x.toml: settings.FOCUSED_PATIENCE: 2 is not a number from 0 to 1",
+        "x.toml: settings.FOCUSED_SCOPE_DENIED_HOSTS[1]: 'b c' is not a host name such as 'example.org'",
+    ]
+
+
+def test_numbers_and_switches_of_scrapys_are_checked_as_scrapy_reads_them() -> None:
+    assert problems_with(DOWNLOAD_DELAY=0.5, DOWNLOAD_TIMEOUT="7.5", RETRY_TIMES="2", COOKIES_ENABLED="1") == []
+    assert problems_with(DOWNLOAD_DELAY="slow", RETRY_TIMES="often", COOKIES_ENABLED="maybe", USER_AGENT=5) == [
+        "x.toml: settings.DOWNLOAD_DELAY: 'slow' is not a number",
+        "x.toml: settings.RETRY_TIMES: 'often' is not a whole number",
+        "x.toml: settings.COOKIES_ENABLED: 'maybe' is not True or False",
+    ]
+
+
+def test_scrapy_reads_each_number_as_it_is_checked() -> None:
+    """What its default is, a whole number, a fraction or a switch, so it is read, but for those that are listed."""
+    sources = [path.read_text("utf-8") for path in Path(scrapy.__file__).parent.rglob("*.py")]
+    for name, default in vars(default_settings).items():
+        readers = {found for text in sources for found in re.findall(rf'\.get(bool|int|float)\(\s*"{name}"', text)}
+        if type(default) in {bool, int, float} and readers and name != "TELNETCONSOLE_ENABLED":
+            assert readers == {"float" if name in FRACTIONS else type(default).__name__}, name
+
+
+def test_what_is_wrong_with_settings_is_found_wherever_they_come_from() -> None:
+    settings = Settings({"FOCUSED_STOP_PAGES": "many", "FOCUSED_APPRENTICE": "a.npz"})
+    settings.set("CONCURRENT_REQUESTS", "few", priority="cmdline")
+    settings.set("FOCUSED_TRAIN_EVRY", 3, priority="cmdline")
+    problems = Problems()
+    check_settings(settings, problems)
+    assert sorted(problems.found) == [
+        "CONCURRENT_REQUESTS: 'few' is not a whole number",
+        "FOCUSED_APPRENTICE: is now called FOCUSED_LEARNED",
+        "FOCUSED_STOP_PAGES: 'many' is not a whole number of at least 0",
+        "FOCUSED_TRAIN_EVRY: unknown setting; did you mean 'FOCUSED_TRAIN_EVERY'?",
+    ]
+
+
+def test_hosts_of_a_topic_are_added_to_those_of_the_settings() -> None:
+    settings = Settings({"FOCUSED_SCOPE_ALLOWED_HOSTS": "a.example"}, priority="cmdline")
+    apply_settings(Topic(name="x", allowed_hosts=["b.example"]), settings)
+    assert read(settings, "FOCUSED_SCOPE_ALLOWED_HOSTS") == ["a.example", "b.example"]

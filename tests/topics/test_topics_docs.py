@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
-from focused.topics.arguments import Arguments
+from focused.topics.arguments import KINDS
 from focused.topics.examples import read_examples
 from focused.topics.library import shipped_topics
 from focused.topics.settings import READ_BEFORE_THE_SPIDER
@@ -33,8 +33,7 @@ def test_every_key_of_a_topic_file_is_there_in_order() -> None:
 
 
 def test_every_argument_is_there_in_order() -> None:
-    arguments = [name for name in Arguments.__struct_fields__ if name != "private"]
-    assert first_cells(section("Arguments of the spider")) == arguments
+    assert first_cells(section("Arguments of the spider")) == list(KINDS)
 
 
 def test_every_refused_setting_is_there() -> None:

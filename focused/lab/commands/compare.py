@@ -80,13 +80,13 @@ class Command(command.Command):
         from focused.lab.page import write_page
         from focused.lab.present import likeness_table, notes, tables, to_rich
         from focused.topics.problems import Problems, ProblemsError
-        from focused.topics.settings import check_ours
+        from focused.topics.settings import check_settings
 
         assert self.settings is not None
         console = Console(width=None if os.isatty(1) else 160)
         notify = partial(Console(stderr=True).print, highlight=False, markup=False)
         problems = Problems()
-        check_ours(self.settings, problems)
+        check_settings(self.settings, problems)
         problems.raise_as(ProblemsError)
         # Scrapy has taken the command's name out of the arguments.
         words = ["scrapy", "compare", *sys.argv[1:]]
@@ -153,13 +153,9 @@ def _entrants(opts: argparse.Namespace) -> list[str]:
     """A misspelt name or option is reported here, not when its crawl is due."""
     from focused.lab.entrants import parse_entrant
     from focused.prioritizers.options import build
-    from focused.topics.checks import unknown_name
 
     texts = split_words(opts.prioritizers)
     for entrant in map(parse_entrant, texts):
-        wrong = "" if entrant.studies else unknown_name(entrant.name, "prioritizer")
-        if wrong:
-            raise ValueError(f"--prioritizers: {wrong}")
         try:
             build(entrant.kind, entrant.options)
         except ValueError as error:

@@ -17,7 +17,7 @@ class NothingLearned(ValueError):
 
 
 def saved_apprentice(connection: sqlite3.Connection) -> bytes:
-    """The state that the job saved last, for ``-a apprentice=FILE``."""
+    """The state that the job saved last, for ``-a learned=FILE``."""
     row = connection.execute("SELECT data FROM models WHERE name = 'prioritizer'").fetchone()
     if row is None:
         raise NothingLearned("this job has saved nothing learned; --train has an apprentice learn from its lessons")

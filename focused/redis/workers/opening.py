@@ -28,22 +28,9 @@ from focused.topics.topic import Topic
 
 logger = logging.getLogger(__name__)
 
-_SHORTEST_LEASE = 2.0
-
-
-def check_settings(settings: BaseSettings) -> None:
-    """JobRefused if a number among the settings of a shared crawl makes no sense."""
-    lease = read(settings, "FOCUSED_LEASE_SECONDS")
-    if not _SHORTEST_LEASE <= lease < float("inf"):
-        raise JobRefused(
-            f"FOCUSED_LEASE_SECONDS={lease!r}: give seconds from {_SHORTEST_LEASE:.0f} on; a worker gives a sign of "
-            f"life each second, and must not be taken for dead for a slow page"
-        )
-
 
 def check_crawl(topic: Topic, settings: BaseSettings, prioritizer: Prioritizer, critic: Critic) -> None:
     """JobRefused if a crawl cannot be joined; nothing is changed."""
-    check_settings(settings)
     crawl = crawl_name(topic, settings)
     start_urls_key("focused", crawl, settings)
     with connect(settings) as client:
@@ -64,7 +51,6 @@ def _check_identity(client: Redis, crawl: str, identity: Mapping[str, str]) -> N
 
 def join(parts: Parts, settings: BaseSettings, is_ending: Callable[[], bool]) -> RedisStore:
     """Join the crawl that the settings and the topic name; JobRefused if it is another's."""
-    check_settings(settings)
     client, crawl = connect(settings), crawl_name(parts.topic, settings)
     _warn_of_eviction(client)
     if not settings.getbool("SCHEDULER_FLUSH_ON_START"):
@@ -137,7 +123,7 @@ def _take_part(parts: Parts, store: RedisStore, settings: BaseSettings) -> None:
     if critic is not None:
         parts.critic.restore(json.loads(critic))
     prioritizer, saved = parts.prioritizer, store.load_model(MODEL)
-    started_from = read(settings, "FOCUSED_APPRENTICE")
+    started_from = read(settings, "FOCUSED_LEARNED")
     if saved is not None:
         restore(
             prioritizer,

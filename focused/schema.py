@@ -1,0 +1,186 @@
+"""Kinds of values that users give: in settings, as arguments of the spider, as options of critics and prioritizers.
+
+A kind says in ``words`` what it takes, for messages and for the tables in the documentation, and converts a value,
+typed or as text. Numbers, switches and choices are types with their bounds, as msgspec knows them.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta, inspect
+
+from focused.registry import check_name
+from focused.topics.addresses import to_host, to_url
+from focused.topics.problems import Problems
+
+Positive = Annotated[int, Meta(gt=0)]
+Share = Annotated[float, Meta(ge=0, le=1)]
+
+
+class Kind:
+    """A kind of value. ``to_value`` converts one, or raises a ValueError that says what is wrong with it."""
+
+    def __init__(self, words: str, to_value: Callable[[Any], Any]) -> None:
+        self.words = words
+        self._to_value = to_value
+
+    def convert(self, value: Any, where: str, problems: Problems) -> Any:
+        """The value, converted; None, and a problem, if it cannot be."""
+        try:
+            return self._to_value(value)
+        except ValueError as error:
+            problems.add(where, str(error))
+            return None
+
+
+class ListKind(Kind):
+    """A list: typed, as JSON, or as text whose entries a ``separator`` sets apart."""
+
+    def __init__(self, words: str, separator: str, to_entry: Callable[[str], str] = str) -> None:
+        super().__init__(words, self._to_entries)
+        self._separator = separator
+        self._to_entry = to_entry
+
+    def convert(self, value: Any, where: str, problems: Problems) -> Any:
+        """The converted entries, each once; every entry that cannot be converted is a problem."""
+        good: dict[str, None] = {}
+        for i, entry in enumerate(super().convert(value, where, problems) or ()):
+            try:
+                good[self._to_entry(entry.strip())] = None
+            except ValueError as error:
+                problems.add(f"{where}[{i}]", str(error))
+        return list(good)
+
+    def _to_entries(self, value: Any) -> list[str]:
+        if isinstance(value, (list, tuple)):
+            return [str(entry) for entry in value]
+        text = str(value).strip()
+        if re.match(r'\[\s*["\]]', text):
+            try:
+                return msgspec.convert(json.loads(text), list[str])
+            except (json.JSONDecodeError, msgspec.ValidationError) as error:
+                raise ValueError(f"{text!r} is not a JSON list of texts: {error}") from error
+        return [entry for entry in re.split(self._separator, text) if entry]
+
+
+class Dry(msgspec.Struct, frozen=True):
+    """The crawl has dried up when the mean relevance of the last ``pages`` pages is below ``harvest``."""
+
+    harvest: Share
+    pages: Positive = 200
+
+    def __str__(self) -> str:
+        return f"{self.harvest:g}/{self.pages}"
+
+
+def typed(kind: Any) -> Kind:
+    """The kind of a type that msgspec knows, also from text."""
+
+    def to_value(value: Any) -> Any:
+        # msgspec wants .5 as 0.5.
+        text = re.sub(r"^\.", "0.", value.strip()) if isinstance(value, str) else value
+        try:
+            return msgspec.convert(text, kind, strict=False)
+        except msgspec.ValidationError:
+            raise ValueError(f"{value!r} is not {in_words(kind)}") from None
+
+    return Kind(in_words(kind), to_value)
+
+
+def named(part: str) -> Kind:
+    """The name of a part (a critic, a prioritizer, a frontier): a short one, or a dotted path."""
+
+    def to_value(value: Any) -> str:
+        name = str(value).strip()
+        check_name(part, name)
+        return name
+
+    return Kind("a short name or a dotted path", to_value)
+
+
+def in_words(kind: Any) -> str:
+    """What a type takes, as the end of "… is not"."""
+    return _words(inspect.type_info(kind))
+
+
+def _words(kind: inspect.Type) -> str:
+    match kind:
+        case inspect.UnionType(types=(first, *_)):
+            return _words(first)
+        case inspect.LiteralType(values=values):
+            return f"one of {', '.join(map(str, values))}"
+        case inspect.IntType() | inspect.FloatType():
+            return _range("a whole number" if isinstance(kind, inspect.IntType) else "a number", kind)
+        case inspect.CustomType(cls=cls):
+            return f"of the type {cls.__name__}"
+    return _PLAIN[type(kind)]
+
+
+def _range(number: str, kind: inspect.IntType | inspect.FloatType) -> str:
+    if kind.ge is not None:
+        return f"{number} of at least {kind.ge}" if kind.le is None else f"{number} from {kind.ge} to {kind.le}"
+    return number if kind.gt is None else f"{number} above {kind.gt}"
+
+
+_PLAIN = {
+    inspect.BoolType: "true or false",
+    inspect.StrType: "text in quotes",
+    inspect.DictType: "a table",
+    inspect.ListType: 'a list such as ["one", "two"]',
+    inspect.VarTupleType: 'a list such as ["one", "two"]',
+}
+
+
+def _to_text(value: Any) -> str:
+    if isinstance(value, (str, Path, int, float)) and not isinstance(value, bool):
+        return str(value)
+    raise ValueError(f"{value!r} is not text")
+
+
+def _to_file(value: Any) -> str:
+    try:
+        path = Path(str(value)).expanduser().resolve(strict=True)
+        there = path.is_file()
+    except (OSError, RuntimeError, ValueError):  # no such file, no such user, a character that no name can have
+        there = False
+    if not there:
+        raise ValueError(f"there is no file {str(value)!r}")
+    return str(path)
+
+
+def _to_pattern(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"{text!r} is not a regular expression: {error}") from error
+    return text
+
+
+def _to_dry(value: Any) -> Dry:
+    parts = [re.sub(r"^\.", "0.", part.strip()) for part in str(value).split("/", 1)]
+    try:
+        return msgspec.convert(dict(zip(("harvest", "pages"), parts, strict=False)), Dry, strict=False)
+    except msgspec.ValidationError as error:
+        raise ValueError(
+            f"{value!r} is not HARVEST/PAGES, such as '0.05/200': stop below 0.05 over the last 200"
+        ) from error
+
+
+POSITIVE, COUNT = typed(Positive), typed(Annotated[int, Meta(ge=0)])
+SHARE, AMOUNT = typed(Share), typed(Annotated[float, Meta(ge=0)])
+SWITCH = typed(bool)
+TEXT = Kind("text", _to_text)
+FILE = Kind("a file", _to_file)
+DRY = Kind("`h/k`", _to_dry)
+# Addresses may contain commas: one ends an address only where the next begins, or a line does.
+URLS = ListKind("addresses", r"\s*,\s*(?=https?://|\s|$)|\s+", to_url)
+HOSTS = ListKind("host names", r"[\s,]+", to_host)
+TEXTS = ListKind("texts", r"[\s,]+")
+# Set apart by white space alone: {1,3} has a comma, an address has no space.
+PATTERNS = ListKind("regular expressions", r"\s+", _to_pattern)
