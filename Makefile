@@ -26,7 +26,7 @@ lint: $(DEV) ## ruff: rules and layout
 	@$(PYTHON_IN_VENV) -m ruff check .
 	@$(PYTHON_IN_VENV) -m ruff format --check .
 
-types: $(DEV) ## mypy, strict
+types: $(DEV) ## mypy: strict, tests and benchmarks too but for what pyproject.toml says
 	@$(PYTHON_IN_VENV) -m mypy
 
 bench: $(RUNTIME) ## the benchmarks there are, and how to run each

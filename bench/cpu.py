@@ -66,8 +66,8 @@ class Course:
             seeds = ("-a", f"urls={' '.join(self.seeds)}")
             return [sys.executable, "-m", "scrapy", "runspider", str(PLAIN_SPIDER), *seeds, *output, *settings]
         if kind == "bare":
-            settings = {**SETTINGS, **BARE, "CLOSESPIDER_PAGECOUNT": pages}
-            return crawl_command({"topic": self.topic}, settings, *output)
+            bare = {**SETTINGS, **BARE, "CLOSESPIDER_PAGECOUNT": pages}
+            return crawl_command({"topic": self.topic}, bare, *output)
         return crawl_command({"topic": self.topic, "pages": pages}, SETTINGS, *output)
 
     def run(self, kind: str, pages: int) -> tuple[float, int, int]:

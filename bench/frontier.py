@@ -77,7 +77,8 @@ async def watch(pauses, stop):
 
 async def rescore(store):
     """Re-score in a thread, as the crawl does; seconds of wall clock and CPU, and the longest pause of the loop."""
-    pauses, stop = [], asyncio.Event()
+    pauses: list[float] = []
+    stop = asyncio.Event()
     watcher = asyncio.create_task(watch(pauses, stop))
     await asyncio.sleep(0.2)
     pauses.clear()

@@ -16,6 +16,7 @@ import sqlite3
 import sys
 import tempfile
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 from focused.lab.demo.files import write_web
@@ -59,13 +60,17 @@ def crawl(options: argparse.Namespace, folder: Path, proxy: str) -> int:
         share = options.pages // (options.kills + 2)
         target = fetched(folder) + moments.randint(1, 2 * share) if kills < options.kills else math.inf
         crawler = CrawlProcess(folder, arguments, settings, proxy=proxy, shown=True)
-        code = crawler.wait(math.inf, is_enough=lambda target=target: fetched(folder) >= target)
+        code = crawler.wait(math.inf, is_enough=partial(has_fetched, folder, target))
         if code != -signal.SIGKILL:
             if code:
                 sys.exit(f"the crawl ended with code {code}")
             return kills
         kills += 1
         print(f"kill {kills} after {fetched(folder)} fetches", flush=True)
+
+
+def has_fetched(folder: Path, target: float) -> bool:
+    return fetched(folder) >= target
 
 
 def fetched(folder: Path) -> int:

@@ -126,7 +126,7 @@ class Faults:
 
     def _leases(self, worker: Worker) -> int:
         with self.workers.redis.client() as client:
-            return client.hlen(f"{{focused:{CRAWL}}}:leases:{worker.name}")
+            return int(client.hlen(f"{{focused:{CRAWL}}}:leases:{worker.name}"))
 
     def _count_leases(self, victim: Worker) -> int:
         count = self._leases(victim)

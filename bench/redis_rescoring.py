@@ -72,12 +72,16 @@ def full_crawl(options: argparse.Namespace, folder: Path) -> Iterator[tuple[Redi
         copies(options.web) as site,
         Workers(folder, redis, site.url, arguments, {**SETTINGS, "FOCUSED_MODELS": folder / "models"}) as workers,
     ):
-        with site.held():
+        # No answer until the frontier is full.
+        site.answer(0)
+        try:
             started = workers.start(options.workers)
             workers.until(lambda: all(worker.name for worker in started), timeout=60)
             store = open_store(redis, learned, "filler", crawl=CRAWL)
             fill(store, pages, options.links, hosts=0)
             store.close()
+        finally:
+            site.answer()
         with redis.client() as client:
             yield client, site
 

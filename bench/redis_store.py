@@ -107,11 +107,11 @@ class Worker:
                     self.store.add(NewLink(f"{seed}?{copy}", url_to_host(seed), base=SEED_RANK))
                 continue
             self.store.sent(lease.token, 0.0, 1_000, 0.0)
-            url, _, copy = lease.url.partition("?")
+            url, _, query = lease.url.partition("?")
             if url not in self.pages:
                 self.store.acknowledge(lease.token, Outcome.DEAD, "404")
                 continue
-            self._page(lease.token, lease.link, self.pages[url], copy)
+            self._page(lease.token, lease.link, self.pages[url], query)
             done += 1
         return done
 

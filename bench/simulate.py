@@ -136,7 +136,8 @@ def _taught(web: Web, topic: str, examples: list[dict[str, str]], focus: list[st
         verdicts = {url: critic.judge(page) for url, page in web.pages.items()}
         with write_whole(cache) as file:
             pickle.dump((critic, verdicts), file, pickle.HIGHEST_PROTOCOL)
-    return pickle.loads(cache.read_bytes())
+    critic_and_verdicts: tuple[LogisticCritic, dict[str, Verdict]] = pickle.loads(cache.read_bytes())
+    return critic_and_verdicts
 
 
 @dataclass
@@ -302,11 +303,12 @@ def combined(scores: NDArray[np.float32], lengths: NDArray[np.int64], how: str) 
     """One score for each run of pieces."""
     starts = np.cumsum(lengths) - lengths
     if how == "first":
-        return scores[starts]
+        first: NDArray[np.float32] = scores[starts]
+        return first
     if how == "max":
         most: NDArray[np.float32] = np.maximum.reduceat(scores, starts)
         return most
-    mean: NDArray[np.float32] = np.add.reduceat(scores, starts) / lengths
+    mean: NDArray[np.float32] = (np.add.reduceat(scores, starts) / lengths).astype(np.float32)
     return mean
 
 

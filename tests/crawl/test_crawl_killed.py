@@ -80,8 +80,10 @@ class Breaker:
         setattr(SqliteStore, name, method)
         return cls()
 '''
-METHODS = ("reserve", "add", "add_evidence", "late_lessons", "lease", "begin_work", "parent_url")
-METHODS = (*METHODS, "record", "lessons_of", "acknowledge", "rescore", "commit")
+METHODS = (
+    *("reserve", "add", "add_evidence", "late_lessons", "lease", "begin_work", "parent_url"),
+    *("record", "lessons_of", "acknowledge", "rescore", "commit"),
+)
 
 
 @pytest.mark.parametrize("method", METHODS)

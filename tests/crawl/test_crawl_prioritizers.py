@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -54,7 +55,7 @@ def lexical_topic(folder: Path) -> Path:
 
 def teach(name: str, models: Path) -> None:
     topic = load_topic(WORDS, seeds=[HUB])
-    prioritizer = build(find("prioritizer", name), {}, critic=KeywordsCritic(keywords=WORDS.split()))
+    prioritizer: Any = build(find("prioritizer", name), {}, critic=KeywordsCritic(keywords=WORDS.split()))
     prioritizer.teach(toy_paths())
     save_taught(models / slug(topic), prioritizer, TaughtCard(topic=topic.name, prioritizer=name))
 

@@ -114,7 +114,7 @@ def test_names_that_climb_out_are_refused(models: Path) -> None:
 
 
 def test_something_else_than_a_critic_is_refused(models: Path) -> None:
-    save_critic(models, "birds", [1, 2], Card(topic="Birds", fingerprint="f1", critic="naive-bayes"))  # type: ignore[arg-type]
+    save_critic(models, "birds", [1, 2], Card(topic="Birds", fingerprint="f1", critic="naive-bayes"))
     with pytest.raises(ModelRefused, match="holds 'list', not a critic"):
         load(models)
 

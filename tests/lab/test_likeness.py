@@ -63,7 +63,12 @@ def test_cosines_are_those_of_the_pages_asked_for_in_their_order(web):
 
 def test_a_page_is_parsed_once_for_all_topics_and_crawls(web, monkeypatch):
     parsed = []
-    monkeypatch.setattr("focused.lab.likeness.read_page", lambda web, row: parsed.append(row) or read_page(web, row))
+
+    def read(web, row):
+        parsed.append(row)
+        return read_page(web, row)
+
+    monkeypatch.setattr("focused.lab.likeness.read_page", read)
     bags = Bags(web)
     for word in ("star", "soup"):
         cosines = Cosines(Targets.of_words({word_to_id(word): word}), bags, len(web))

@@ -27,7 +27,7 @@ HTML = {"Content-Type": "text/html"}
     ],
 )
 def test_what_headers_say(headers, why):
-    assert why_not_html(*headers, limit=100) == why
+    assert why_not_html(headers[0], headers[1], headers[2], limit=100) == why
 
 
 def test_an_unknown_length_is_no_length():

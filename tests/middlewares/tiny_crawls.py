@@ -87,7 +87,7 @@ async def crawl(orders):
         await runner.crawl(crawler, orders=orders)
     finally:
         logging.root.removeHandler(handler)
-    return {"ends": crawler.spider.ends, "stats": crawler.stats.get_stats(), "log": log.getvalue()}
+    return {"ends": getattr(crawler.spider, "ends", None), "stats": crawler.stats.get_stats(), "log": log.getvalue()}
 
 
 async def serve():
@@ -104,7 +104,7 @@ def main():
     # As CrawlerProcess would put it in.
     CachingThreadedResolver(reactor, 1_000, 5.0).install_on_reactor()
     reactor.callWhenRunning(lambda: Deferred.fromFuture(asyncio.ensure_future(serve())).addBoth(end, reactor))
-    reactor.run()
+    reactor.run()  # type: ignore[misc]  # Twisted's own types
 
 
 def end(result, reactor):

@@ -131,7 +131,7 @@ def fitting_critic(name: str) -> Critic:
     return LexicalCritic().fit([one for one, _ in examples], [kind for _, kind in examples], ["nature.birds"])
 
 
-def built(name: str, options: dict[str, Any] | None = None, critic: Critic | None = None) -> Prioritizer:
+def built(name: str, options: dict[str, Any] | None = None, critic: Critic | None = None) -> Any:
     """A prioritizer ready to lead a crawl: one that must be taught has been, on the toy paths."""
     prioritizer = build(find("prioritizer", name), options or {}, critic=critic or fitting_critic(name))
     if isinstance(prioritizer, TaughtPrioritizer):

@@ -104,7 +104,7 @@ def test_bad_news_alone_does_not_turn_the_order_round():
     prioritizer = Focused(critic=OneWordCritic())
     rng = np.random.default_rng(0)
     for _ in range(20):
-        cases = [(f"<p>{rng.choice(FILLER)}</p><a href=/{rng.integers(1e6)}>tax</a>", 0.01) for _ in range(3)]
+        cases = [(f"<p>{rng.choice(FILLER)}</p><a href=/{rng.integers(1_000_000)}>tax</a>", 0.01) for _ in range(3)]
         batch = [lessons_of(see(prioritizer, body, rng.uniform(0, 0.1)), [label]) for body, label in cases]
         prioritizer = prioritizer.learn(Lessons.concat(batch))
     new = "<p>unheard</p><a href=/new>of</a>"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -287,14 +289,14 @@ def test_teaching_can_be_interrupted(name):
     def stop(done, total):
         raise KeyboardInterrupt
 
-    prioritizer = build(find("prioritizer", name), {}, critic=OneWordCritic())
+    prioritizer: Any = build(find("prioritizer", name), {}, critic=OneWordCritic())
     with pytest.raises(KeyboardInterrupt):
         prioritizer.teach(toy_paths(), stop)
 
 
 @pytest.mark.parametrize("name", TAUGHT)
 def test_nothing_is_taught_by_no_paths(name):
-    prioritizer = build(find("prioritizer", name), {}, critic=OneWordCritic())
+    prioritizer: Any = build(find("prioritizer", name), {}, critic=OneWordCritic())
     with pytest.raises(NotTaught):
         prioritizer.teach([])
 
@@ -302,7 +304,7 @@ def test_nothing_is_taught_by_no_paths(name):
 @pytest.mark.parametrize("name", TAUGHT)
 def test_teaching_gives_figures_and_progress(name):
     steps = []
-    prioritizer = build(find("prioritizer", name), {}, critic=OneWordCritic())
+    prioritizer: Any = build(find("prioritizer", name), {}, critic=OneWordCritic())
     figures = prioritizer.teach(toy_paths(), lambda done, total: steps.append((done, total)))
     assert figures
     assert all(np.isfinite(value) for value in figures.values())

@@ -6,6 +6,7 @@ import json
 import re
 from inspect import signature
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -59,9 +60,9 @@ def test_the_example_scores(example):
 
 
 def test_the_example_learns_and_comes_back(example):
-    prioritizer = build(example, {})
+    prioritizer: Any = build(example, {})
     taught = prioritizer.learn(lessons_of(evidence_of(prioritizer, BODY), [0.1, 0.9]))
-    back = build(example, {})
+    back: Any = build(example, {})
     back.restore(taught.state())
     assert back.enough == taught.enough == prioritizer.enough
     assert prioritizer.learn(lessons_of(evidence_of(prioritizer, BODY), [0.1, 0.1])) is None

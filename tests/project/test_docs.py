@@ -50,7 +50,7 @@ def strings(node: ast.AST) -> Iterator[str]:
     """The string literals of a file; what an f-string fills in becomes ``*``."""
     match node:
         case ast.JoinedStr(values=values):
-            yield "".join(v.value if isinstance(v, ast.Constant) else "*" for v in values)
+            yield "".join(str(v.value) if isinstance(v, ast.Constant) else "*" for v in values)
         case ast.Constant(value=str(text)):
             yield text
         case _:
@@ -99,7 +99,7 @@ def meta_keys(tree: ast.AST) -> Iterator[str]:
     dicts += [value for to, value in assigned(tree) if isinstance(to, ast.Name) and to.id in spread]
     for display in dicts:
         if isinstance(display, ast.Dict):
-            yield from (key.value for key in display.keys if isinstance(key, ast.Constant))
+            yield from (str(key.value) for key in display.keys if isinstance(key, ast.Constant))
 
 
 def test_every_setting_is_in_the_reference_with_its_default() -> None:

@@ -1,6 +1,7 @@
 """What only a store on Redis promises: to several workers, to those that die, and while Redis itself is away."""
 
 import logging
+import math
 import threading
 import time
 from random import Random
@@ -178,7 +179,12 @@ def test_a_link_that_the_workers_own_gate_refuses_goes_back_and_its_host_sleeps_
     assert one.leased == 1
     assert lease(other) is None
     began, found = time.monotonic(), []
-    until(lambda store: found.append(lease(store)) or found[-1], other)
+
+    def find(store):
+        found.append(lease(store))
+        return found[-1]
+
+    until(find, other)
     assert found[-1].url == "http://h1/1"
     assert found[-1].tries == 1, "it was never out"
     assert time.monotonic() - began > 0.3
@@ -535,12 +541,12 @@ def test_a_worker_waits_only_as_long_as_it_has_patience(own_server):
 
 
 def test_a_worker_that_is_told_to_end_does_not_wait_for_redis(own_server):
-    store = open_redis(own_server, redis_patience=60.0, is_ending=lambda: time.monotonic() > ends)
+    ends = [math.inf]
+    store = open_redis(own_server, redis_patience=math.inf, is_ending=lambda: time.monotonic() > ends[0])
     own_server.stop()
-    ends = time.monotonic() + 0.5
+    ends[0] = time.monotonic() + 0.5
     with pytest.raises(StoreBroken, match="ended while Redis was away"):
         store.beat()
-    assert time.monotonic() < ends + 30.0
     own_server.start()
 
 

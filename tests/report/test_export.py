@@ -9,6 +9,7 @@ import sqlite3
 from collections.abc import Callable
 from operator import itemgetter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -33,7 +34,7 @@ def order(line: bytes) -> int:
 
 
 def test_the_export_is_the_output_of_the_crawl_to_the_byte(
-    crawl: CrawlResult, job: Path, tmp_path: Path, scrapy: Callable[..., object]
+    crawl: CrawlResult, job: Path, tmp_path: Path, scrapy: Callable[..., Any]
 ) -> None:
     run = scrapy("export", job, "-o", tmp_path / "again.jsonl")
     assert run.returncode == 0, run.stderr
@@ -43,7 +44,7 @@ def test_the_export_is_the_output_of_the_crawl_to_the_byte(
     assert "15 items" in run.stdout
 
 
-def test_every_format_has_the_same_items(crawl: CrawlResult, job: Path, scrapy: Callable[..., object]) -> None:
+def test_every_format_has_the_same_items(crawl: CrawlResult, job: Path, scrapy: Callable[..., Any]) -> None:
     urls = [item["url"] for item in sorted(crawl.items, key=itemgetter("order"))]
     as_json = json.loads(scrapy("export", job, "-o", "-:json").stdout)
     as_csv = list(csv.DictReader(io.StringIO(scrapy("export", job, "-o", "-:csv").stdout)))
@@ -54,19 +55,19 @@ def test_every_format_has_the_same_items(crawl: CrawlResult, job: Path, scrapy: 
     assert [url.text for url in as_xml.iter("url")] == urls
 
 
-def test_only_the_relevant(crawl: CrawlResult, job: Path, scrapy: Callable[..., object]) -> None:
+def test_only_the_relevant(crawl: CrawlResult, job: Path, scrapy: Callable[..., Any]) -> None:
     lines = scrapy("export", job, "-o", "-", "--relevant", "0.5").stdout.splitlines()
     expected = {item["url"] for item in crawl.items if item["relevance"] >= 0.5}
     assert {json.loads(line)["url"] for line in lines} == expected
     assert 0 < len(expected) < len(crawl.items)
 
 
-def test_settings_of_exports_count(job: Path, scrapy: Callable[..., object]) -> None:
+def test_settings_of_exports_count(job: Path, scrapy: Callable[..., Any]) -> None:
     lines = scrapy("export", job, "-o", "-", "-s", "FEED_EXPORT_FIELDS=order,title").stdout.splitlines()
     assert list(json.loads(lines[0])) == ["order", "title"]
 
 
-def test_after_a_kill_the_export_is_whole(site: SiteServer, tmp_path: Path, scrapy: Callable[..., object]) -> None:
+def test_after_a_kill_the_export_is_whole(site: SiteServer, tmp_path: Path, scrapy: Callable[..., Any]) -> None:
     topic = tmp_path / "birds.toml"
     topic.write_text('name = "b"\nkeywords = ["bird"]\nseeds = ["http://a.example/"]\n')
     slow = {"DOWNLOAD_DELAY": 0.03}
@@ -88,22 +89,20 @@ def test_after_a_kill_the_export_is_whole(site: SiteServer, tmp_path: Path, scra
         (["-o", "-", "--train"], "--train needs --learned"),
     ],
 )
-def test_mistakes_are_told(job: Path, arguments: list[str], said: str, scrapy: Callable[..., object]) -> None:
+def test_mistakes_are_told(job: Path, arguments: list[str], said: str, scrapy: Callable[..., Any]) -> None:
     run = scrapy("export", job, *arguments)
     assert run.returncode == 2
     assert said in run.stdout + run.stderr
 
 
-def test_nothing_is_written_where_there_is_no_job(tmp_path: Path, scrapy: Callable[..., object]) -> None:
+def test_nothing_is_written_where_there_is_no_job(tmp_path: Path, scrapy: Callable[..., Any]) -> None:
     run = scrapy("export", tmp_path, "-o", tmp_path / "x.jsonl")
     assert run.returncode == 2
     assert "there is no job in" in run.stdout + run.stderr
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_job_without_pages_gives_an_empty_file(
-    empty_job: Path, tmp_path: Path, scrapy: Callable[..., object]
-) -> None:
+def test_a_job_without_pages_gives_an_empty_file(empty_job: Path, tmp_path: Path, scrapy: Callable[..., Any]) -> None:
     assert scrapy("export", empty_job, "-o", tmp_path / "none.jsonl").returncode == 0
     assert (tmp_path / "none.jsonl").read_bytes() == b""
 
@@ -115,7 +114,7 @@ def restored(path: Path, prioritizer: Prioritizer) -> Prioritizer:
 
 
 def test_what_was_learned_goes_from_job_to_job(
-    job: Path, site: SiteServer, tmp_path: Path, scrapy: Callable[..., object], records: sqlite3.Connection
+    job: Path, site: SiteServer, tmp_path: Path, scrapy: Callable[..., Any], records: sqlite3.Connection
 ) -> None:
     run = scrapy("export", job, "--learned", tmp_path / "birds.npz")
     assert run.returncode == 0, run.stderr
@@ -130,9 +129,7 @@ def test_what_was_learned_goes_from_job_to_job(
     assert not [item["url"] for item in second.items if "stone" in item["url"]]
 
 
-def test_what_best_first_saw_trains_an_apprentice(
-    site: SiteServer, tmp_path: Path, scrapy: Callable[..., object]
-) -> None:
+def test_what_best_first_saw_trains_an_apprentice(site: SiteServer, tmp_path: Path, scrapy: Callable[..., Any]) -> None:
     """§3.5 of the paper: a best-first crawl, and an apprentice trained on its lessons afterwards."""
     orders = {}
     for name in ("best-first", "best-first-observed"):

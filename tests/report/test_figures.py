@@ -40,7 +40,7 @@ def test_every_way_to_end_is_counted(figures: Figures, records: sqlite3.Connecti
 
 def test_the_curve_ends_at_the_harvest_of_all_pages(figures: Figures) -> None:
     now, so_far = figures.curve()
-    assert so_far[-1] == (16, pytest.approx(figures.harvest, abs=1e-4))
+    assert so_far[-1] == pytest.approx((16, figures.harvest), abs=1e-4)
     assert now[-1] == so_far[-1]  # fewer pages than "now" looks back on
 
 

@@ -7,6 +7,7 @@ import re
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from lxml import etree, html
@@ -128,7 +129,7 @@ def test_a_job_of_an_older_version_has_a_report(records: sqlite3.Connection, job
 
 
 def test_each_start_is_told_with_the_reason_for_its_end(
-    site: SiteServer, tmp_path: Path, scrapy: Callable[..., object]
+    site: SiteServer, tmp_path: Path, scrapy: Callable[..., Any]
 ) -> None:
     topic = tmp_path / "birds.toml"
     topic.write_text('name = "b"\nkeywords = ["bird"]\nseeds = ["http://a.example/"]\n')
@@ -156,14 +157,14 @@ def test_no_job_no_report(tmp_path: Path) -> None:
     assert not (tmp_path / "report.html").exists()
 
 
-def test_the_command_writes_where_it_is_told(job: Path, tmp_path: Path, scrapy: Callable[..., object]) -> None:
+def test_the_command_writes_where_it_is_told(job: Path, tmp_path: Path, scrapy: Callable[..., Any]) -> None:
     run = scrapy("report", job, "--out", tmp_path / "deep" / "r.html")
     assert run.returncode == 0, run.stderr
     assert run.stdout.strip() == str(tmp_path / "deep" / "r.html")
     assert "birds" in (tmp_path / "deep" / "r.html").read_text("utf-8")
 
 
-def test_the_command_says_what_is_not_a_job(tmp_path: Path, scrapy: Callable[..., object]) -> None:
+def test_the_command_says_what_is_not_a_job(tmp_path: Path, scrapy: Callable[..., Any]) -> None:
     run = scrapy("report", tmp_path)
     assert run.returncode == 2
     assert "there is no job in" in run.stdout + run.stderr

@@ -89,7 +89,7 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "x.html"
     path.write_text("before")
     with pytest.raises(TypeError), write_whole(path) as file:
-        file.writelines([b"half", None])  # type: ignore[list-item]
+        file.writelines([b"half", None])
     assert path.read_text() == "before"
     with write_whole(path) as file:
         file.write(b"after")

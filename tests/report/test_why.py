@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -183,7 +184,7 @@ def test_a_hostile_title_does_nothing_to_a_terminal(records: sqlite3.Connection)
     assert not set(story) & {"\x07", "\x1b", "\u202e"}
 
 
-def test_the_command(job: Path, scrapy: Callable[..., object]) -> None:
+def test_the_command(job: Path, scrapy: Callable[..., Any]) -> None:
     run = scrapy("why", "--job", job, f"{A}/bird3", f"{A}/nowhere")
     assert "“Bird 3”" in run.stdout
     assert "is not known to this job" in run.stderr

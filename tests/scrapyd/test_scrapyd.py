@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,12 +22,12 @@ def first(web: GeneratedWeb) -> str:
     return next(iter(web.pages))
 
 
-def items(scrapyd: Scrapyd, jobid: str) -> list[dict[str, object]]:
+def items(scrapyd: Scrapyd, jobid: str) -> list[dict[str, Any]]:
     url = f"/items/focused/focused/{jobid}.jl"
     return [json.loads(line) for line in scrapyd.text(url).splitlines()]
 
 
-def read_items(folder: Path, jobid: str) -> list[dict[str, object]]:
+def read_items(folder: Path, jobid: str) -> list[dict[str, Any]]:
     text = (folder / "items" / "focused" / "focused" / f"{jobid}.jl").read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines()]
 

@@ -23,5 +23,5 @@ class FullDisk:
                 raise OSError(errno.ENOSPC, "No space left on device")
             return write(files, exchange)
 
-        WarcFiles.write = write_while_there_is_room  # type: ignore[method-assign]
+        WarcFiles.write = write_while_there_is_room  # type: ignore[method-assign, assignment]  # as a full disk does it
         return cls()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import errno
+import fcntl
 import gzip
 import hashlib
 import io
@@ -17,7 +18,6 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-from focused.warc import writer
 from focused.warc.writer import Exchange, WarcFiles, repair, whole_until
 
 INFO = {"software": "test"}
@@ -182,7 +182,7 @@ def test_a_file_without_a_whole_record_is_taken_away(tmp_path: Path, written: by
 def test_a_file_that_another_start_took_for_left_behind_is_begun_anew(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lock, stolen = writer.fcntl.flock, []
+    lock, stolen = fcntl.flock, []
 
     def late(file: Any, how: int) -> None:
         if not stolen:
@@ -190,7 +190,7 @@ def test_a_file_that_another_start_took_for_left_behind_is_begun_anew(
             stolen[0].unlink()
         lock(file, how)
 
-    monkeypatch.setattr(writer.fcntl, "flock", late)
+    monkeypatch.setattr(fcntl, "flock", late)
     archive = files(tmp_path)
     archive.write(exchange())
     archive.close()
@@ -232,7 +232,7 @@ def test_a_full_disk_leaves_whole_records_and_takes_more_when_there_is_room(tmp_
     archive = files(tmp_path)
     archive.write(exchange(0))
     disk = FullDisk(archive._file, 100)
-    archive._file = disk
+    archive._file = disk  # type: ignore[assignment]  # it is like one
     with pytest.raises(OSError, match="No space left"):
         archive.write(exchange(1))
     disk.room = 10**6

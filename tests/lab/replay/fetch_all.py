@@ -16,7 +16,7 @@ BORING = {b"Date", b"Server"}
 
 class Fetch(scrapy.Spider):
     name = "fetch"
-    custom_settings: ClassVar = {
+    custom_settings: ClassVar = {  # type: ignore[misc]  # so Scrapy's documentation has it
         "LOG_LEVEL": "ERROR",
         "CONCURRENT_REQUESTS": 1,
         "HTTPERROR_ALLOW_ALL": True,
