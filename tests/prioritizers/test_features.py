@@ -32,7 +32,7 @@ def three_pages() -> list[Page]:
 
 def taught_on(pages: list[Page], **options: object) -> tuple[Focused, list[Evidence]]:
     """One that has learned from some links of each page, and the evidence of all of them."""
-    prioritizer = Focused(critic=OneWordCritic(), **options)  # type: ignore[arg-type]
+    prioritizer = Focused(critic=OneWordCritic(), **options)
     evidence = [prioritizer.evidence(one, Verdict(0.2 + 0.3 * i), one.links) for i, one in enumerate(pages)]
     for number, seen in enumerate(evidence):
         relevance = [0.1, 0.0, 0.9, 0.7, 0.05, 0.3][number:]
