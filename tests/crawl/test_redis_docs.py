@@ -62,5 +62,5 @@ def test_the_example(tmp_path: Path) -> None:
 def test_every_key_is_told() -> None:
     (table,) = re.findall(r"\| key \| type \| what \|\n\|[-|]+\|\n(.*?)\n\n", PAGE, flags=re.S)
     told = {key.strip("` ").partition(":")[0] for line in table.splitlines() for key in line.split("|")[1].split(",")}
-    scripts = [path.read_text() for path in (ROOT / "focused" / "frontier" / "lua").glob("*.lua")]
+    scripts = [path.read_text() for path in (ROOT / "focused" / "redis" / "lua").glob("*.lua")]
     assert told == {"meta", *(name for script in scripts for name in re.findall(r"PREFIX \.\. '([a-z]+)", script))}

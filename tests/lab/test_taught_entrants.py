@@ -24,9 +24,13 @@ from tests.small_web import SmallWeb
 TOY, VISITS = "toy_taught.Toy", "toy_taught.ToyVisits"
 
 
-@pytest.fixture(autouse=True)
-def toy_is_found(monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+@pytest.fixture(scope="module", autouse=True)
+def toy_is_found():
+    """Here, and in the processes of the crawls."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(Path(__file__).parent))
+        patch.setenv("PYTHONPATH", str(Path(__file__).parent))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -51,11 +55,8 @@ def links_to_targets(web):
 @pytest.fixture(scope="module")
 def drawn(small_web, tmp_path_factory):
     out = tmp_path_factory.mktemp("drawn")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", str(Path(__file__).parent))
-        entrants = ["best-first", TOY, VISITS, f"{TOY}:least=100000"]
-        results = compare(small_web, out, prioritizers=entrants, fast=True, limits=("bound",))
-    return results, out
+    entrants = ["best-first", TOY, VISITS, f"{TOY}:least=100000"]
+    return compare(small_web, out, prioritizers=entrants, fast=True, limits=("bound",)), out
 
 
 def test_without_paths_a_best_first_crawl_teaches(drawn):
