@@ -38,15 +38,14 @@ def page(store, random, number, features, fresh):
     """One page as a crawl does it: lease, links and evidence, record, lessons, acknowledgement."""
     apprentice = store.prioritizer
     lease = store.lease(0.0, lambda _: 0.0)
-    known = store.reserve(fresh)
+    store.record(lease, PageRecord(0, lease.url, 0.5, number))
+    known = store.known(fresh)
     evidence = evidence_of(random, apprentice, features)
-    evidence.link = known.links.astype(np.uint32)
-    store.add_evidence(lease.link, evidence, apprentice.score(evidence))
-    for url, link in zip(fresh, known.links.tolist(), strict=True):
-        store.add(NewLink(url, f"host{link % HOSTS}.example", link=link, source=lease.link, depth=1))
-    store.record(lease.token, PageRecord(0, lease.url, 0.5, number))
-    store.lessons_of(lease.token)
-    store.acknowledge(lease.token, Outcome.PAGE)
+    pairs = zip(fresh, known.links.tolist(), strict=True)
+    links = [NewLink(url, f"host{hash(url) % HOSTS}.example", link=link, depth=1) for url, link in pairs]
+    store.admit(lease, links, evidence, apprentice.score(evidence))
+    store.lessons_of(lease)
+    store.acknowledge(lease, Outcome.PAGE)
 
 
 def grow(store, random, numbers, upto, features):
@@ -106,7 +105,7 @@ def main():
     random = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:
         store = SqliteStore(Path(folder), Apprentice())
-        store.add(NewLink("http://example.com/", "example.com"))
+        store.admit(None, [NewLink("http://example.com/", "example.com")])
         numbers = count(1)
         grown = grow(store, random, numbers, 10_000, options.features)
         small, before, waiting = cost(store, random, numbers, grown, options.features), resident(), store.waiting

@@ -25,7 +25,7 @@ from random import Random
 import numpy as np
 
 from focused.critics.base import Verdict
-from focused.frontier.store import SEED_RANK, FrontierStore, NewLink, Outcome, PageRecord
+from focused.frontier.store import SEED_RANK, FrontierStore, Lease, NewLink, Outcome, PageRecord
 from focused.frontier.store_sqlite import SqliteStore
 from focused.lab.demo.webs import WEBS, make_web
 from focused.pages.evidence import Evidence
@@ -104,34 +104,33 @@ class Worker:
             if lease is None:
                 copy = next(self._copies)
                 for seed in self._seeds:
-                    self.store.add(NewLink(f"{seed}?{copy}", url_to_host(seed), base=SEED_RANK))
+                    self.store.admit(None, [NewLink(f"{seed}?{copy}", url_to_host(seed), base=SEED_RANK)])
                 continue
-            self.store.sent(lease.token, 0.0, 1_000, 0.0)
+            self.store.sent(lease, 0.0, 1_000, 0.0)
             url, _, query = lease.url.partition("?")
             if url not in self.pages:
-                self.store.acknowledge(lease.token, Outcome.DEAD, "404")
+                self.store.acknowledge(lease, Outcome.DEAD, "404")
                 continue
-            self._page(lease.token, lease.link, self.pages[url], query)
+            self._page(lease, self.pages[url], query)
             done += 1
         return done
 
-    def _page(self, token: int, link: int, page: Seen, copy: str) -> None:
+    def _page(self, lease: Lease, page: Seen, copy: str) -> None:
         store = self.store
-        urls = [f"{url}?{copy}" for url in page.urls]
-        known = store.reserve(urls)
-        wanted = np.flatnonzero(known.wanted & (known.links != link))
-        if len(wanted):
-            evidence = page.evidence.select(wanted)
-            evidence.link = known.links[wanted].astype(np.uint32)
-            store.add_evidence(link, evidence, page.scores[wanted])
-            store.pool(token, store.late_lessons(evidence, 0.5))
-            fresh = {urls[i]: known.links[i] for i in wanted.tolist() if known.states[i] == 0}
-            for url, number in fresh.items():
-                store.add(NewLink(url, url_to_host(url), link=int(number), source=link, depth=1))
         digest = url_to_key(f"{page.url}?{copy}")
-        store.record(token, PageRecord(0, page.url, 0.5, digest, item={**ITEM, "url": page.url, "parent": page.url}))
-        store.pool(token, store.lessons_of(token))
-        store.acknowledge(token, Outcome.PAGE)
+        store.record(lease, PageRecord(0, page.url, 0.5, digest, item={**ITEM, "url": page.url, "parent": page.url}))
+        urls = [f"{url}?{copy}" for url in page.urls]
+        known = store.known(urls)
+        wanted = np.flatnonzero(known.wanted & (known.links != lease.link))
+        if len(wanted):
+            columns = zip(wanted.tolist(), known.links[wanted].tolist(), known.relevance[wanted].tolist(), strict=True)
+            links = [
+                NewLink(urls[i], url_to_host(urls[i]), link=link, depth=1, relevance=relevance)
+                for i, link, relevance in columns
+            ]
+            store.pool(lease, store.admit(lease, links, page.evidence.select(wanted), page.scores[wanted]).lessons)
+        store.pool(lease, store.lessons_of(lease))
+        store.acknowledge(lease, Outcome.PAGE)
 
 
 def open_store(server: RedisServer, prioritizer: Focused, worker: str, *, crawl: str = "bench") -> RedisStore:
@@ -203,9 +202,15 @@ def fill(store: RedisStore, pages: dict[str, Seen], links: int, hosts: int) -> N
     operations: list[bytes] = []
     for n, (url, host, found) in zip(range(links), _copies(kept), strict=False):
         raw, on = url.encode(), f"{n % hosts}.example" if hosts else host
-        link = {"key": url_to_key(url).to_bytes(8, "big"), "host": on, "depth": 3, "source": 0, "base": 0.0}
-        link |= {"length": len(raw), "request": 0, "body": raw + bytes(-len(raw) % 4), "found": found, "stamp": 0}
-        operations.append(operation("add", link))
+        new = {
+            "host": on,
+            "depth": 3,
+            "base": 0.0,
+            "length": len(raw),
+            "request": 0,
+            "body": raw + bytes(-len(raw) % 4),
+        }
+        operations.append(operation("admit", 0, [[url_to_key(url).to_bytes(8, "big"), found, 0.0, new]], 0))
         if len(operations) == 500 or n == links - 1:
             store._call(*operations)
             operations = []

@@ -308,7 +308,7 @@ class FrontierStore(ABC):
     def lease(self, now: float, gate: Gate) -> Lease | None:
         """Hand out the best link whose host may be fetched now."""
 
-    def sent(self, token: int, delay: float, concurrency: int, ago: float) -> None:
+    def sent(self, token: Lease | int, delay: float, concurrency: int, ago: float) -> None:
         """A leased link's request went out ``ago`` seconds ago; its host may be fetched at this pace.
 
         A shared store opens the host for others only then. In a store of one process the gate knows.
@@ -385,7 +385,7 @@ class FrontierStore(ABC):
     def late_lessons(self, evidence: Evidence, source_relevance: float) -> Lessons | None:
         """The lessons that a page's links to pages fetched before give at once."""
 
-    def pool(self, token: int, lessons: Lessons | None) -> None:
+    def pool(self, token: Lease | int, lessons: Lessons | None) -> None:
         """Have lessons go with a lease's acknowledgement to the process that trains, if the store is shared."""
 
     @abstractmethod

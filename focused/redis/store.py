@@ -25,6 +25,7 @@ from focused.critics.base import RELEVANT
 from focused.frontier.order import Gate
 from focused.frontier.store import (
     SEED_RANK,
+    Admitted,
     FrontierStore,
     JobRefused,
     Known,
@@ -32,6 +33,7 @@ from focused.frontier.store import (
     NewLink,
     Outcome,
     PageRecord,
+    Standing,
     State,
     StoreBroken,
 )
@@ -47,6 +49,8 @@ from focused.redis.server import Server, operation
 
 FORMAT = 2
 _MOST_REMEMBERED = 20_000
+# What the script knows of an address.
+_KNOWN = np.dtype([("link", "<u4"), ("state", "u1"), ("wanted", "u1"), ("relevance", "<f4")])
 _LONGEST_URL = 65_535
 _NO_LIMIT = 2**31
 # How many links may be given back because this worker's own gate says later, before there is none for now.
@@ -59,20 +63,17 @@ _APART = 0.002
 _LESSONS_AT_ONCE = 500
 
 
-@dataclass(slots=True)
-class _Held:
+@dataclass(slots=True, eq=False)
+class _Lease(Lease):
     """A lease of this worker's, and what came to be known under it.
 
-    ``ended_at`` is the link at which a redirect ended without being followed, its relevance, and whether it is through.
+    ``arrived_by`` is the evidence that led to its page, with the relevance of the pages where it stands. ``ended_at``
+    is the link at which a redirect ended without being followed, its relevance, and whether it is through.
     """
 
-    lease: Lease
-    parent: str
-    is_suspect: bool
+    is_suspect: bool = False
     is_returned: bool = False
-    is_lost: bool = False
-    page: PageRecord | None = None
-    lessons: Lessons | None = None
+    arrived_by: tuple[Evidence, list[float]] | None = None
     pooled: list[Lessons] = field(default_factory=list)
     ended_at: tuple[int, float, bool] | None = None
 
@@ -114,6 +115,7 @@ class RedisStore(FrontierStore):
         self._server.options = {
             "pieces": most_pieces,
             "bytes": most_bytes or _NO_LIMIT,
+            "late": most_late,
             "most_deaths": most_deaths,
             "most_waiting": most_waiting,
             "lease_seconds": lease_seconds,
@@ -135,7 +137,7 @@ class RedisStore(FrontierStore):
         self._addresses = Addresses(most_pieces, most_late)
         # Evidence of links that are not admitted yet, by link: the page it is from, and scores and pieces.
         self._unadmitted: Bounded[int, tuple[int, list[Any]]] = Bounded(_MOST_REMEMBERED)
-        self._held: dict[int, _Held] = {}
+        self._leases: dict[int, _Lease] = {}
         # Acknowledged, and not told to Redis yet.
         self._acknowledged: list[PageRecord] = []
         self._tokens = 0
@@ -197,7 +199,8 @@ class RedisStore(FrontierStore):
 
     @property
     def relevance_sum(self) -> float:
-        return float(self._standing.get(b"relevance", 0.0)) + sum(page.relevance for page in self._own_pages())
+        own = sum(page.relevance for page in self._own_pages() if page.outcome is Outcome.PAGE)
+        return float(self._standing.get(b"relevance", 0.0)) + own
 
     @property
     def rows(self) -> int:
@@ -236,7 +239,79 @@ class RedisStore(FrontierStore):
     def pages_of(self, host: int) -> int:
         return self._pages_of.get(host) or 0
 
+    @property
+    def leases(self) -> Mapping[int, Lease]:
+        """The leases of this worker, by token."""
+        return self._leases
+
+    def standing(self) -> Standing:
+        """How the crawl stands: what Redis said last, and what it does not count yet of this worker's."""
+        own = self._own_pages()
+        return Standing(
+            waiting=self.waiting,
+            leased=self.leased,
+            leased_elsewhere=self.leased_elsewhere,
+            hosts=self.hosts,
+            pages=self._count("pages") + len(own),
+            duplicates=self._count("duplicates") + sum(page.outcome is Outcome.DUPLICATE for page in own),
+            last_page=self.last_page,
+            found=self.found,
+            relevance=self.relevance_sum,
+        )
+
     # --- links and evidence ------------------------------------------------------------------------------------
+
+    def known(self, urls: Sequence[str]) -> Known:
+        told = self._call(operation("known", [_key(url_to_key(url)) for url in urls]))[0]
+        columns = np.frombuffer(told, _KNOWN)
+        return Known(
+            columns["link"].astype(np.int64),
+            columns["state"].copy(),
+            columns["wanted"].astype(np.bool_),
+            columns["relevance"].copy(),
+        )
+
+    def admit(
+        self,
+        source: Lease | None,
+        links: Sequence[NewLink],
+        evidence: Evidence | None = None,
+        scores: NDArray[np.float32] | None = None,
+    ) -> Admitted:
+        number = source.link if source else 0
+        found: list[list[Any]] = []
+        if evidence is not None and scores is not None:
+            pieces = self._packing.pieces(evidence, number)
+            found = [[score, piece] for score, piece in zip(scores.tolist(), pieces, strict=True)]
+        keys = [_key(new.key or url_to_key(new.url)) for new in links]
+        told: dict[bytes, list[Any]] = {}
+        fresh = np.zeros(len(links), np.bool_)
+        for i, (key, new) in enumerate(zip(keys, links, strict=True)):
+            if key not in told:
+                told[key] = [key, [], float(np.float32(new.base)), _to_new(new)]
+                fresh[i] = bool(told[key][3])
+            told[key][1] += found[i : i + 1]
+        asked = operation("admit", number, [*told.values()], self._stamp)
+        if source is None:
+            answers = dict(zip(told, self._call(asked)[0], strict=True))
+            numbers = np.array([answers[key][0] for key in keys], np.int64)
+            return Admitted(numbers, fresh & [bool(answers[key][1]) for key in keys])
+        # It goes with the next call. Should another worker be first after all, the script finds out.
+        self._pending.append(asked)
+        numbers = np.array([new.link for new in links], np.int64)
+        return Admitted(numbers, fresh, self._late(source, links, evidence) if evidence is not None else None)
+
+    def _late(self, source: Lease, links: Sequence[NewLink], evidence: Evidence) -> Lessons | None:
+        """The lessons that a page's links to pages fetched before give at once."""
+        relevance = np.array([new.relevance for new in links[: len(evidence)]], np.float32)
+        rows = np.flatnonzero(~np.isnan(relevance))
+        if source.page is None or not len(rows):
+            return None
+        evidence.link = np.array([new.link for new in links[: len(evidence)]], np.uint32)
+        evidence.source = np.full(len(evidence), source.link, np.uint32)
+        return Lessons.late(
+            evidence.select(rows), relevance[rows], np.full(len(rows), source.page.relevance, np.float32)
+        )
 
     def reserve(self, urls: Sequence[str]) -> Known:
         keys = [_key(url_to_key(url)) for url in urls]
@@ -299,16 +374,12 @@ class RedisStore(FrontierStore):
         if seen:
             self._pending.append(operation("see", source, seen, self._stamp))
 
-    def evidence_of(self, link: int) -> Evidence | None:
-        found = self._decode(int(link), self._call(operation("evidence", int(link)))[0])
-        return found[0] if found else None
-
     # --- leases ------------------------------------------------------------------------------------------------
 
     def lease(self, now: float, gate: Gate) -> Lease | None:
         for _ in range(_MOST_REFUSED):
             self._tokens += 1
-            returned = [token for token, held in self._held.items() if held.is_returned]
+            returned = [token for token, lease in self._leases.items() if lease.is_returned]
             began = monotonic()
             answer = self._call(operation("lease", self._tokens, self._patience, returned))[0]
             if not answer or b"token" not in answer:
@@ -316,67 +387,73 @@ class RedisStore(FrontierStore):
                 self._look_again(now, max(answer[b"wake"], soonest) if answer else _LOOK_AGAIN)
                 return None
             lease = self._take(answer)
-            if lease is None or not self._is_held_still(lease.token, began):
+            if lease is None or not self._is_held_still(lease, began):
                 continue
             at = gate(lease.host)
-            if at <= now or answer[b"token"] != self._tokens:
+            if at <= now or lease.token != self._tokens:
                 return lease
-            self.postpone(lease.token)
-            self.sleep(self.host_name(lease.host), _UNKNOWN if isinf(at) else at - now)
+            self.postpone(lease)
+            self.sleep(lease.host_name, _UNKNOWN if isinf(at) else at - now)
         self._look_again(now, _UNKNOWN)
         return None
 
-    def _is_held_still(self, token: int, began: float) -> bool:
+    def lease_link(self, link: int) -> Lease | None:
+        self._tokens += 1
+        answer = self._call(operation("lease_link", self._tokens, link))[0]
+        return self._take(answer) if answer else None
+
+    def _is_held_still(self, lease: Lease, began: float) -> bool:
         """Has a lease not been lost while this process was frozen? Then its host is asked by another worker now."""
         if monotonic() - began > self._lease_seconds / 2:
             self.beat()
-        is_lost = self._held[token].is_lost
-        if is_lost and token == self._tokens:
+        if lease.is_lost and lease.token == self._tokens:
             # Nobody has heard of it.
-            del self._held[token]
-        return not is_lost
+            del self._leases[lease.token]
+        return not lease.is_lost
 
     def _look_again(self, now: float, after: float) -> None:
         """When to ask for a link again: others may find some, or give some back."""
-        is_over = not (self.waiting or self.leased_elsewhere or any(held.is_returned for held in self._held.values()))
+        is_over = not (self.waiting or self.leased_elsewhere or any(each.is_returned for each in self._leases.values()))
         self._wake = None if is_over else now + min(after, _LOOK_AGAIN)
 
     def _take(self, answer: dict[bytes, Any]) -> Lease | None:
         """A lease as the script tells it; one that was given back is known here. None if that was lost."""
         token = int(answer[b"token"])
-        if token in self._held:
-            held = self._held[token]
-            held.is_returned, held.is_lost = False, b"gone" in answer
-            return None if held.is_lost else held.lease
-        host = int(answer[b"host"])
-        self._hosts[host], self._pages_of[host] = _to_text(answer[b"name"]), int(answer[b"pages"])
-        lease = Lease(
-            token,
-            int(answer[b"link"]),
-            _to_text(answer[b"url"]),
-            host,
+        if token in self._leases:
+            lease = self._leases[token]
+            lease.is_returned, lease.is_lost = False, b"gone" in answer
+            return None if lease.is_lost else lease
+        host, name = int(answer[b"host"]), _to_text(answer[b"name"])
+        self._hosts[host], self._pages_of[host] = name, int(answer[b"pages"])
+        self._leases[token] = lease = _Lease(
+            token=token,
+            link=int(answer[b"link"]),
+            url=_to_text(answer[b"url"]),
+            host=host,
+            host_name=name,
             depth=int(answer[b"depth"]),
             source=int(answer[b"source"]),
+            parent=_to_text(answer[b"parent"]),
             score=answer[b"rank"] - answer[b"base"],
             tries=int(answer[b"tries"]),
             seed=answer[b"base"] == SEED_RANK,
             request=answer[b"request"] or None,
+            is_suspect=b"suspect" in answer,
         )
-        self._held[token] = _Held(lease, _to_text(answer[b"parent"]), is_suspect=b"suspect" in answer)
         return lease
 
-    def sent(self, token: int, delay: float, concurrency: int, ago: float) -> None:
-        self._pending.append(operation("sent", token, float(delay), concurrency, float(ago)))
+    def sent(self, lease: Lease | int, delay: float, concurrency: int, ago: float) -> None:
+        self._pending.append(operation("sent", _token(lease), float(delay), concurrency, float(ago)))
 
     def sleep(self, host: str, seconds: float) -> None:
         self._pending.append(operation("sleep", host, float(seconds)))
 
     def beat(self) -> None:
         self._call(operation("beat"))
-        if self._count("mine") < sum(not held.is_lost for held in self._held.values()):
+        if self._count("mine") < sum(not lease.is_lost for lease in self._leases.values()):
             mine = {int(token) for token in self._read("mine") or []}
-            for token, held in self._held.items():
-                held.is_lost |= token not in mine
+            for token, lease in self._leases.items():
+                lease.is_lost |= token not in mine
 
     def train(self, seconds: float) -> bool:
         """Take or keep the role of the one who trains, for so many seconds; False if another worker has it."""
@@ -388,94 +465,79 @@ class RedisStore(FrontierStore):
     def next_wake(self) -> float | None:
         return self._wake
 
-    def link_of(self, token: int) -> int:
-        held = self._held.get(token)
-        return held.lease.link if held is not None and not held.is_lost else 0
-
-    def host_of(self, token: int) -> int:
-        return self._held[token].lease.host
-
     def host_name(self, host: int) -> str:
         return self._hosts.get(host) or ""
 
-    def parent_url(self, token: int) -> str:
-        return self._held[token].parent
+    def begin_work(self, lease: Lease | int) -> None:
+        leased = self._leases.get(_token(lease))
+        if leased is not None and leased.is_suspect:
+            self._call(operation("at_work", leased.token))
 
-    def begin_work(self, token: int) -> None:
-        held = self._held.get(token)
-        if held is not None and held.is_suspect:
-            self._call(operation("at_work", token))
-
-    def redirect(self, token: int, url: str, host: str) -> bool:
-        held = self._held[token]
-        lease = held.lease
+    def redirect(self, lease: Lease | int, url: str, host: str) -> bool:
+        lease = self._leases[_token(lease)]
         if len(_to_bytes(url)) > _LONGEST_URL:
             return False
         came_from = dict.fromkeys(lease.chain, True)
-        asked = operation("redirect", token, _key(url_to_key(url)), _to_bytes(url), host, came_from)
+        asked = operation("redirect", lease.token, _key(url_to_key(url)), _to_bytes(url), host, came_from)
         answer = self._call(asked)[0]
         target = int(answer[b"link"])
         if not target:
-            held.is_lost = True
+            lease.is_lost = True
             return False
         if answer[b"followed"] and target == lease.link:
             return True
         lease.chain.append(lease.link)
         if not answer[b"followed"]:
-            held.ended_at = target, answer.get(b"relevance", nan), bool(answer[b"is_through"])
+            lease.ended_at = target, answer.get(b"relevance", nan), bool(answer[b"is_through"])
             return False
         if target in lease.chain:
             # There and back: a cookie was set on the way. Scrapy bounds how often.
             lease.chain.remove(target)
-        lease.link, lease.url, lease.host = target, url, int(answer[b"host"])
+        lease.link, lease.url, lease.host, lease.host_name = target, url, int(answer[b"host"]), host
         self._hosts[lease.host] = host
         return True
 
-    def was_redirected(self, token: int) -> bool:
-        held = self._held[token]
-        return bool(held.lease.chain) and held.page is None
+    def return_lease(self, lease: Lease | int) -> None:
+        self._leases[_token(lease)].is_returned = True
+        self._pending.append(operation("give_back", _token(lease)))
 
-    def return_lease(self, token: int) -> None:
-        self._held[token].is_returned = True
-        self._pending.append(operation("give_back", token))
-
-    def postpone(self, token: int) -> None:
-        if not self._held.pop(token).is_lost:
-            self._pending.append(operation("postpone", token, 0))
+    def postpone(self, lease: Lease | int) -> None:
+        if not self._leases.pop(_token(lease)).is_lost:
+            self._pending.append(operation("postpone", _token(lease), 0))
 
     # --- pages and lessons -------------------------------------------------------------------------------------
 
-    def record(self, token: int, page: PageRecord) -> PageRecord:
-        held = self._held[token]
-        page.link = held.lease.link
-        answer = self._call(operation("record", token, _key(page.digest), self._prioritizer.learns))[0]
+    def record(self, lease: Lease | int, page: PageRecord) -> PageRecord:
+        lease = self._leases[_token(lease)]
+        page.link = lease.link
+        answer = self._call(operation("record", lease.token, _key(page.digest), self._prioritizer.learns))[0]
         if not answer:
-            held.is_lost, page.outcome = True, Outcome.OTHER
+            lease.is_lost, page.outcome = True, Outcome.OTHER
             return page
-        order, is_duplicate, evidence = answer
+        order, is_duplicate, found = answer
         page.order = int(order)
         if is_duplicate:
             page.outcome = Outcome.DUPLICATE
-        held.page = page
-        held.lessons = self._to_lessons(page.link, evidence, 0.0 if is_duplicate else page.relevance)
+        lease.page, lease.arrived_by = page, self._decode(page.link, found)
         return page
 
-    def outcome_of(self, token: int) -> Outcome:
-        held = self._held.get(token)
-        return held.page.outcome if held is not None and held.page is not None else Outcome.NONE
+    def evidence_of(self, lease: Lease | int) -> Evidence | None:
+        link = lease.link if isinstance(lease, Lease) else int(lease)
+        found = self._decode(link, self._call(operation("evidence", link))[0])
+        return found[0] if found else None
 
-    def lessons_of(self, token: int) -> Lessons | None:
-        held = self._held.get(token)
-        if held is None:
+    def lessons_of(self, lease: Lease | int) -> Lessons | None:
+        leased = self._leases.get(_token(lease))
+        if leased is None:
             return None
-        if held.page is not None:
-            return held.lessons
-        _, relevance, is_through = held.ended_at or (0, nan, True)
+        if leased.page is not None:
+            is_copy = leased.page.outcome is Outcome.DUPLICATE
+            return _to_lessons(leased.arrived_by, 0.0 if is_copy else leased.page.relevance)
+        _, relevance, is_through = leased.ended_at or (0, nan, True)
         if not is_through:
             # It teaches when it is there.
             return None
-        link = held.lease.link
-        return self._to_lessons(link, self._call(operation("evidence", link))[0], relevance)
+        return _to_lessons(self._decode(leased.link, self._call(operation("evidence", leased.link))[0]), relevance)
 
     def late_lessons(self, evidence: Evidence, source_relevance: float) -> Lessons | None:
         found = [(row, self._addresses.get(link)) for row, link in enumerate(evidence.link.tolist())]
@@ -489,9 +551,9 @@ class RedisStore(FrontierStore):
         relevance = np.array([page.relevance for page in pages], np.float32)
         return Lessons.late(evidence.select(rows), relevance, np.full_like(relevance, source_relevance))
 
-    def pool(self, token: int, lessons: Lessons | None) -> None:
-        if lessons is not None and token in self._held:
-            self._held[token].pooled.append(lessons)
+    def pool(self, lease: Lease | int, lessons: Lessons | None) -> None:
+        if lessons is not None and _token(lease) in self._leases:
+            self._leases[_token(lease)].pooled.append(lessons)
 
     def lessons_since(self, order: int) -> list[Lessons | None]:
         return [pooled.lessons for pooled in self.pooled_since(order)]
@@ -505,21 +567,24 @@ class RedisStore(FrontierStore):
             number = some[-1].number
         return found
 
-    def acknowledge(self, token: int, outcome: Outcome, detail: str = "") -> Outcome:
-        held = self._held.pop(token)
-        if held.is_lost:
+    def acknowledge(self, lease: Lease | int, outcome: Outcome, detail: str = "") -> Outcome:
+        lease = self._leases.pop(_token(lease))
+        if lease.is_lost:
             return Outcome.OTHER
-        page, target = held.page, held.ended_at[0] if held.ended_at else 0
+        if outcome is Outcome.FAILED:
+            lease.page, lease.pooled = None, []
+        page, target = lease.page, lease.ended_at[0] if lease.ended_at else 0
         if page is not None:
             outcome = page.outcome
             self._acknowledged.append(page)
         elif target:
             outcome = Outcome.REDIRECT
         # Pages count for whoever trains, also those that teach nothing.
-        teaches = bool(held.pooled) or (page is not None and self._prioritizer.learns)
-        pooled = pooled_to_bytes(page is not None, held.pooled) if teaches else False
+        teaches = bool(lease.pooled) or (page is not None and self._prioritizer.learns)
+        pooled = pooled_to_bytes(page is not None, lease.pooled) if teaches else False
         told = _to_told(page) if page is not None else False
-        self._pending.append(operation("acknowledge", token, outcome.value, told, target, pooled, _to_bytes(detail)))
+        ended = (lease.token, outcome.value, told, target, pooled, _to_bytes(detail))
+        self._pending.append(operation("acknowledge", *ended))
         new_words = {number.to_bytes(4, "big"): word for number, word in self._lexicon.take_new().items()}
         if new_words:
             self._pending.append(operation("words", new_words))
@@ -610,7 +675,7 @@ class RedisStore(FrontierStore):
 
     def _own_pages(self) -> list[PageRecord]:
         """Pages that Redis does not count yet."""
-        return [*(held.page for held in self._held.values() if held.page is not None), *self._acknowledged]
+        return [*(lease.page for lease in self._leases.values() if lease.page is not None), *self._acknowledged]
 
     def _count(self, what: str) -> int:
         return int(self._standing.get(what.encode(), 0))
@@ -622,12 +687,47 @@ class RedisStore(FrontierStore):
         evidence = self._packing.read([raw], np.array([link], np.int64)).evidence
         return (evidence, sources) if len(evidence) else None
 
-    def _to_lessons(self, link: int, found: Any, relevance: float) -> Lessons | None:
-        decoded = self._decode(link, found)
-        if decoded is None:
-            return None
-        evidence, sources = decoded
-        return Lessons.of_page(evidence, relevance, np.array(sources, np.float32))
+    # --- former verbs ------------------------------------------------------------------------------------------
+
+    def link_of(self, token: int) -> int:
+        lease = self._leases.get(token)
+        return lease.link if lease is not None and not lease.is_lost else 0
+
+    def host_of(self, token: int) -> int:
+        return self._leases[token].host
+
+    def parent_url(self, token: int) -> str:
+        return self._leases[token].parent
+
+    def was_redirected(self, token: int) -> bool:
+        return self._leases[token].was_redirected
+
+    def outcome_of(self, token: int) -> Outcome:
+        lease = self._leases.get(token)
+        return lease.page.outcome if lease is not None and lease.page is not None else Outcome.NONE
+
+
+def _token(lease: Lease | int) -> int:
+    return lease if isinstance(lease, int) else lease.token
+
+
+def _to_lessons(found: tuple[Evidence, list[float]] | None, relevance: float) -> Lessons | None:
+    return Lessons.of_page(found[0], relevance, np.array(found[1], np.float32)) if found else None
+
+
+def _to_new(new: NewLink) -> Any:
+    """What a link that is new consists of; False if it is known, or cannot be kept."""
+    url, request = _to_bytes(new.url), new.request or b""
+    if new.link or len(url) > _LONGEST_URL:
+        return False
+    return {
+        "host": new.host,
+        "depth": new.depth,
+        "base": float(np.float32(new.base)),
+        "length": len(url),
+        "request": len(request),
+        "body": body(url, request),
+    }
 
 
 def of_another(crawl: str, what: str, kept: str, mine: str) -> JobRefused:

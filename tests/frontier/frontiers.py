@@ -24,8 +24,13 @@ def lease(store, gate=always):
     """The next link. Its request goes out at once, to a host that may be fetched at any pace."""
     leased = store.lease(0, gate)
     if leased is not None:
-        store.sent(leased.token, 0.0, 1_000, 0.0)
+        store.sent(leased, 0.0, 1_000, 0.0)
     return leased
+
+
+def add(store, new):
+    """Admit a link that was found on no page; False if it is known."""
+    return bool(store.admit(None, [new]).fresh[0])
 
 
 def addresses(store):
@@ -102,24 +107,26 @@ class Frontier:
         leased = lease(self.store)
         assert leased is not None
         assert leased.url == url
-        self.found(leased, links)
         number = digest if digest is not None else hash(url) & 0xFFFFFFFF
         record = PageRecord(0, url, relevance, number, item={"url": url, "relevance": relevance})
-        self.store.record(leased.token, record)
-        lessons = self.store.lessons_of(leased.token)
-        self.store.pool(leased.token, lessons)
-        self.store.acknowledge(leased.token, Outcome.PAGE)
+        self.store.record(leased, record)
+        admitted = self.found(leased, links) if links else None
+        self.store.pool(leased, admitted and admitted.lessons)
+        lessons = self.store.lessons_of(leased)
+        self.store.pool(leased, lessons)
+        self.store.acknowledge(leased, Outcome.PAGE)
         return leased, lessons
 
     def found(self, leased, links):
-        if not links:
-            return
-        known = self.store.reserve([url for url, _ in links])
+        """Admit the wanted among some links of a leased page; each comes with the number in its evidence."""
+        known = self.store.known([url for url, _ in links])
         wanted = np.flatnonzero(known.wanted)
+        if not len(wanted):
+            return None
         dense = np.array([links[i][1] for i in wanted], np.float32)
         evidence = Evidence.of(np.zeros(len(wanted) + 1, np.int64), np.zeros(0, np.uint32), dense)
-        evidence.link = known.links[wanted].astype(np.uint32)
-        self.store.add_evidence(leased.link, evidence, self.store.prioritizer.finite_scores(evidence))
-        self.store.pool(leased.token, self.store.late_lessons(evidence, 0.0))
-        for i in wanted:
-            self.store.add(NewLink(links[i][0], "host", link=int(known.links[i]), source=leased.link, depth=1))
+        new = [
+            NewLink(links[i][0], "host", link=int(known.links[i]), depth=1, relevance=float(known.relevance[i]))
+            for i in wanted
+        ]
+        return self.store.admit(leased, new, evidence, self.store.prioritizer.finite_scores(evidence))

@@ -8,7 +8,7 @@ import pytest
 
 from focused.frontier.store import SEED_RANK, NewLink, Outcome, PageRecord, State
 from focused.pages.evidence import Evidence
-from tests.frontier.frontiers import Frontier, Plain, addresses, lease
+from tests.frontier.frontiers import Frontier, Plain, add, addresses, lease
 
 
 @pytest.fixture(params=["sqlite", "redis", "redis_cluster"])
@@ -22,7 +22,7 @@ def make(place, request):
 
     def make_frontier(**options):
         made.append(Frontier(place, request.param, **options))
-        made[-1].store.add(NewLink("http://seed/", "seed", base=SEED_RANK))
+        add(made[-1].store, NewLink("http://seed/", "seed", base=SEED_RANK))
         return made[-1]
 
     yield make_frontier
@@ -41,19 +41,75 @@ def test_a_known_address_is_not_admitted_again(make):
     frontier = make()
     frontier.page("http://seed/", 0.5, [("http://h/a", 0.2)])
     store = frontier.again()
-    assert not store.add(NewLink("http://h/a", "h"))
-    assert not store.add(NewLink("http://seed/", "seed"))
-    assert store.add(NewLink("http://h/b", "h"))
+    assert not add(store, NewLink("http://h/a", "h"))
+    assert not add(store, NewLink("http://seed/", "seed"))
+    assert add(store, NewLink("http://h/b", "h"))
 
 
 def test_a_request_with_an_identity_of_its_own_is_not_admitted_under_a_second_number(make):
     frontier = make()
-    known = frontier.store.reserve(["http://h/form"])
-    assert frontier.store.add(NewLink("http://h/form", "h", link=int(known.links[0]), key=4711, request=b"x"))
+    first = frontier.store.admit(None, [NewLink("http://h/form", "h", key=4711, request=b"x")])
     store = frontier.again()
-    again = store.reserve(["http://h/form"])
-    assert not store.add(NewLink("http://h/form", "h", link=int(again.links[0]), key=4711, request=b"x"))
-    store.commit()
+    again = store.admit(None, [NewLink("http://h/form", "h", key=4711, request=b"x")])
+    assert (first.fresh.tolist(), again.fresh.tolist()) == ([True], [False])
+    assert again.links.tolist() == first.links.tolist()
+    assert store.known(["http://h/form"]).links.tolist() == [0], "the address alone is another link"
+
+
+def test_what_nobody_admitted_is_not_numbered(make):
+    store = make().store
+    known = store.known(["http://h/new", "http://seed/"])
+    assert known.links[0] == 0 < known.links[1]
+    assert known.states.tolist() == [State.UNKNOWN, State.WAITING]
+    assert known.wanted.tolist() == [True, True]
+    assert np.isnan(known.relevance).all()
+    assert (store.waiting, store.hosts) == (1, 1)
+
+
+def test_a_page_s_requests_that_have_no_evidence_are_admitted_with_its_links(make):
+    frontier = make()
+    leased = lease(frontier.store)
+    evidence = Evidence.of(np.zeros(3, np.int64), np.zeros(0, np.uint32), np.array([0.2, 0.3], np.float32))
+    links = [NewLink("http://h/a", "h"), NewLink("http://h/a", "h"), NewLink("http://h/own", "h", base=0.7, depth=3)]
+    admitted = frontier.store.admit(leased, links, evidence, np.array([0.2, 0.3], np.float32))
+    assert admitted.fresh.tolist() == [True, False, True]
+    frontier.store.record(leased, PageRecord(0, leased.url, 0.5, 7))
+    frontier.store.acknowledge(leased, Outcome.PAGE)
+    store = frontier.again()
+    own, a = lease(store), lease(store)
+    assert [(each.url, each.depth, each.parent, each.host_name) for each in (own, a)] == [
+        ("http://h/own", 3, "http://seed/", "h"),
+        ("http://h/a", 0, "http://seed/", "h"),
+    ]
+    assert len(store.lessons_of(a)) == 2
+
+
+def test_one_link_is_handed_out_whatever_waits_before_it(make):
+    frontier = make()
+    admitted = frontier.store.admit(None, [NewLink("http://h/a", "h", base=0.5), NewLink("http://h/b", "h", base=0.1)])
+    store = frontier.again()
+    leased = store.lease_link(int(admitted.links[1]))
+    assert (leased.url, leased.tries, store.leased, store.waiting) == ("http://h/b", 1, 1, 2)
+    assert store.lease_link(int(admitted.links[1])) is None, "it is out"
+    store.record(leased, PageRecord(0, leased.url, 0.5, 7))
+    store.acknowledge(leased, Outcome.PAGE)
+    assert frontier.again().lease_link(int(admitted.links[1])) is None, "it is done"
+    assert addresses(frontier.store) == ["http://seed/", "http://h/a"]
+
+
+def test_a_page_whose_callback_failed_counts_for_nothing(make):
+    frontier = make()
+    frontier.page("http://seed/", 0.75, [("http://h/a", 0.9), ("http://h/b", 0.8)])
+    before = frontier.store.standing()
+    leased = lease(frontier.store)
+    frontier.store.record(leased, PageRecord(0, leased.url, 0.9, 77))
+    assert frontier.store.standing().pages == 2
+    assert frontier.store.acknowledge(leased, Outcome.FAILED, "callback") is Outcome.FAILED
+    store = frontier.again()
+    after = store.standing()
+    assert (after.pages, after.found, after.relevance) == (before.pages, before.found, pytest.approx(0.75))
+    frontier.page("http://h/b", 0.7, digest=77)
+    assert frontier.again().standing().found == 2, "its content is new"
 
 
 @pytest.mark.parametrize(("combine", "best"), [("mean", "http://h/b"), ("max", "http://h/a"), ("first", "http://h/b")])
@@ -68,9 +124,9 @@ def test_more_evidence_for_a_waiting_link_is_combined(make, combine, best):
 def test_a_link_that_waits_and_is_a_seed_by_now_goes_before_others(make):
     frontier = make()
     frontier.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.3)])
-    assert not frontier.store.add(NewLink("http://h/b", "h", base=SEED_RANK))
-    assert not frontier.store.add(NewLink("http://h/b", "h"))
-    assert not frontier.store.add(NewLink("http://seed/", "seed", base=SEED_RANK)), "it was fetched"
+    assert not add(frontier.store, NewLink("http://h/b", "h", base=SEED_RANK))
+    assert not add(frontier.store, NewLink("http://h/b", "h"))
+    assert not add(frontier.store, NewLink("http://seed/", "seed", base=SEED_RANK)), "it was fetched"
     store = frontier.again()
     assert store.waiting == 2
     store.rescore()()()
@@ -126,21 +182,16 @@ def test_links_to_pages_fetched_before_may_give_lessons_at_once_so_many_a_page(m
     frontier.page("http://seed/", 0.25, [("http://h/a", 0.9), ("http://h/b", 0.8), ("http://h/c", 0.7)])
     frontier.page("http://h/a", 0.6)
     leased = lease(frontier.store)
-    known = frontier.store.reserve(["http://h/a", "http://h/new", "http://h/c"])
-    assert known.wanted.tolist() == [True, True, True]
-    evidence = Evidence.of(np.zeros(4, np.int64), np.zeros(0, np.uint32), np.array([0.1, 0.2, 0.3], np.float32))
-    evidence.link = known.links.astype(np.uint32)
-    frontier.store.add_evidence(leased.link, evidence, frontier.store.prioritizer.score(evidence))
-    late = frontier.store.late_lessons(evidence, 0.4)
+    frontier.store.record(leased, PageRecord(0, "http://h/b", 0.4, 9))
+    links = [("http://h/a", 0.1), ("http://h/new", 0.2), ("http://h/c", 0.3)]
+    late = frontier.found(leased, links).lessons
     assert late.relevance == pytest.approx([0.6])
     assert late.source_relevance == pytest.approx([0.4])
     assert late.evidence.dense[:, 0] == pytest.approx([0.1])
-    assert frontier.store.late_lessons(evidence, 0.4) is None
-    assert frontier.store.reserve(["http://h/a", "http://h/c"]).wanted.tolist() == [False, True]
-    frontier.store.pool(leased.token, late)
-    frontier.store.record(leased.token, PageRecord(0, "http://h/b", 0.4, 9))
-    frontier.store.pool(leased.token, frontier.store.lessons_of(leased.token))
-    frontier.store.acknowledge(leased.token, Outcome.PAGE)
+    assert frontier.store.known(["http://h/a", "http://h/c"]).wanted.tolist() == [False, True]
+    frontier.store.pool(leased, late)
+    frontier.store.pool(leased, frontier.store.lessons_of(leased))
+    frontier.store.acknowledge(leased, Outcome.PAGE)
     (again,) = frontier.again().lessons_since(2)
     assert again.relevance == pytest.approx([0.6, 0.4]), "the late lesson, and the page's own"
     assert again.first.tolist() == [False, True]
@@ -169,7 +220,7 @@ def test_a_page_that_gave_its_late_lessons_gives_no_more_after_a_restart(make):
     frontier = make(most_late=2)
     found_late(frontier)
     frontier.page("http://h/c", 0.4, [("http://h/a", 0.1), ("http://h/b", 0.1), ("http://h/d", 0.2)])
-    known = frontier.again().reserve(["http://h/a", "http://h/b", "http://h/c", "http://seed/"])
+    known = frontier.again().known(["http://h/a", "http://h/b", "http://h/c", "http://seed/"])
     assert known.wanted.tolist() == [False, True, True, True]
 
 
@@ -179,9 +230,9 @@ def test_a_link_that_led_to_a_page_fetched_before_is_learned_again(make):
     frontier.page("http://h/a", 0.6)
     frontier.page("http://h/b", 0.4, [("http://h/old", 0.7)])
     leased = lease(frontier.store)
-    assert not frontier.store.redirect(leased.token, "http://h/a", "h")
-    frontier.store.pool(leased.token, frontier.store.lessons_of(leased.token))
-    frontier.store.acknowledge(leased.token, Outcome.OTHER)
+    assert not frontier.store.redirect(leased, "http://h/a", "h")
+    frontier.store.pool(leased, frontier.store.lessons_of(leased))
+    frontier.store.acknowledge(leased, Outcome.OTHER)
     taught = [lessons for lessons in frontier.again().lessons_since(0) if lessons is not None]
     pairs = [pair for one in taught for pair in zip(one.evidence.dense[:, 0], one.relevance, strict=True)]
     assert [float(relevance) for score, relevance in pairs if score == pytest.approx(0.7)] == pytest.approx([0.6])
@@ -191,7 +242,7 @@ def test_a_dead_link_teaches_that_it_is_dead(make):
     frontier = make()
     frontier.page("http://seed/", 0.25, [("http://h/a", 0.9)])
     leased = lease(frontier.again())
-    lessons = frontier.store.lessons_of(leased.token)
+    lessons = frontier.store.lessons_of(leased)
     assert not lessons.alive.any()
 
 
@@ -202,8 +253,10 @@ def test_the_same_content_counts_once_and_teaches_nothing_good(make):
     frontier.again()
     _, lessons = frontier.page("http://h/b", 0.8, digest=77)
     assert lessons.relevance == pytest.approx([0.0])
-    store = frontier.again()
-    assert (store.pages, store.found) == (3, 2)
+    standing = frontier.again().standing()
+    assert (standing.pages, standing.duplicates, standing.found) == (3, 1, 2)
+    assert standing.relevance == pytest.approx(0.9 + 0.8)
+    assert standing.harvest == pytest.approx(0.85)
 
 
 def test_a_redirect_is_followed_under_the_same_lease_and_its_target_is_not_fetched_again(make):
@@ -211,14 +264,15 @@ def test_a_redirect_is_followed_under_the_same_lease_and_its_target_is_not_fetch
     frontier.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.3)])
     store = frontier.again()
     leased = lease(store)
-    assert store.redirect(leased.token, "http://h/b", "h")
-    store.return_lease(leased.token)
+    assert store.redirect(leased, "http://h/b", "h")
+    store.return_lease(leased)
     back = lease(store)
-    assert (back.token, back.url) == (leased.token, "http://h/b")
-    store.record(back.token, PageRecord(0, "http://h/b", 1.0, 5))
-    lessons = store.lessons_of(back.token)
+    assert back is leased
+    assert back.url == "http://h/b"
+    store.record(back, PageRecord(0, "http://h/b", 1.0, 5))
+    lessons = store.lessons_of(back)
     assert sorted(lessons.evidence.dense[:, 0]) == pytest.approx([0.3, 0.9]), "both links led there"
-    store.acknowledge(back.token, Outcome.PAGE)
+    store.acknowledge(back, Outcome.PAGE)
     assert addresses(frontier.again()) == []
 
 
@@ -228,10 +282,10 @@ def test_a_redirect_to_a_page_fetched_before_teaches_its_verdict_and_ends_the_le
     frontier.page("http://h/a", 0.7)
     store = frontier.again()
     leased = lease(store)
-    assert not store.redirect(leased.token, "http://h/a", "h")
-    assert store.was_redirected(leased.token)
-    assert store.lessons_of(leased.token).relevance == pytest.approx([0.7])
-    assert store.acknowledge(leased.token, Outcome.OTHER) is Outcome.REDIRECT
+    assert not store.redirect(leased, "http://h/a", "h")
+    assert leased.was_redirected
+    assert store.lessons_of(leased).relevance == pytest.approx([0.7])
+    assert store.acknowledge(leased, Outcome.OTHER) is Outcome.REDIRECT
     assert addresses(frontier.again()) == []
 
 
@@ -240,14 +294,14 @@ def test_a_redirect_to_a_page_that_is_being_fetched_teaches_nothing_before_that_
     frontier.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.3)])
     store = frontier.again()
     leads, target = lease(store), lease(store)
-    assert not store.redirect(leads.token, "http://h/b", "h")
-    assert store.lessons_of(leads.token) is None
-    store.acknowledge(leads.token, Outcome.OTHER)
-    store.record(target.token, PageRecord(0, "http://h/b", 0.9, 5))
-    lessons = store.lessons_of(target.token)
+    assert not store.redirect(leads, "http://h/b", "h")
+    assert store.lessons_of(leads) is None
+    store.acknowledge(leads, Outcome.OTHER)
+    store.record(target, PageRecord(0, "http://h/b", 0.9, 5))
+    lessons = store.lessons_of(target)
     assert sorted(lessons.evidence.dense[:, 0]) == pytest.approx([0.3, 0.9])
     assert lessons.relevance == pytest.approx([0.9, 0.9])
-    store.acknowledge(target.token, Outcome.PAGE)
+    store.acknowledge(target, Outcome.PAGE)
 
 
 def test_scores_that_are_no_numbers_come_last_and_break_nothing(make):
@@ -267,10 +321,10 @@ def test_a_redirect_there_and_back_is_followed(make):
     frontier = make()
     store = frontier.store
     leased = lease(store)
-    assert store.redirect(leased.token, "http://seed/login", "seed")
-    assert store.redirect(leased.token, "http://seed/", "seed")
-    store.record(leased.token, PageRecord(0, "http://seed/", 1.0, 5))
-    assert store.acknowledge(leased.token, Outcome.PAGE) is Outcome.PAGE
+    assert store.redirect(leased, "http://seed/login", "seed")
+    assert store.redirect(leased, "http://seed/", "seed")
+    store.record(leased, PageRecord(0, "http://seed/", 1.0, 5))
+    assert store.acknowledge(leased, Outcome.PAGE) is Outcome.PAGE
     assert addresses(frontier.again()) == []
 
 
@@ -278,8 +332,8 @@ def test_a_retry_comes_back_under_its_lease_before_everything_else(make):
     frontier = make()
     frontier.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.3)])
     leased = lease(frontier.store)
-    frontier.store.return_lease(leased.token)
-    assert lease(frontier.store).token == leased.token
+    frontier.store.return_lease(leased)
+    assert lease(frontier.store) is leased
     assert lease(frontier.store).url == "http://h/b"
 
 
@@ -288,10 +342,10 @@ def test_a_returned_lease_comes_first_also_after_all_links_were_scored_again(mak
     frontier.page("http://seed/", 0.5, [("http://h/a", 0.3), ("http://h/b", 0.9)])
     store = frontier.store
     better, worse = lease(store), lease(store)
-    store.postpone(better.token)
-    store.return_lease(worse.token)
+    store.postpone(better)
+    store.return_lease(worse)
     store.rescore()()()
-    assert lease(store).token == worse.token
+    assert lease(store) is worse
     assert lease(store).url == better.url == "http://h/b"
 
 
@@ -299,7 +353,7 @@ def test_a_postponed_link_waits_with_its_score(make):
     frontier = make()
     frontier.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.3)])
     leased = lease(frontier.store)
-    frontier.store.postpone(leased.token)
+    frontier.store.postpone(leased)
     store = frontier.again()
     assert addresses(store) == ["http://h/a", "http://h/b"]
 
@@ -309,10 +363,10 @@ def test_at_most_eight_pieces_are_kept_the_first_among_them(place, combine):
     frontier = Frontier(place, combine=combine)
     values = [0.5, *np.linspace(0.01, 0.49, 60), 0.9]
     for i, value in enumerate(values):
-        frontier.store.add(NewLink(f"http://seed/{i}", "seed", base=SEED_RANK))
+        add(frontier.store, NewLink(f"http://seed/{i}", "seed", base=SEED_RANK))
         frontier.page(f"http://seed/{i}", 0.5, [("http://h/a", value)])
     leased = lease(frontier.store)
-    kept = frontier.store.lessons_of(leased.token).evidence.dense[:, 0]
+    kept = frontier.store.lessons_of(leased).evidence.dense[:, 0]
     assert len(kept) == 8
     assert kept[0] == pytest.approx(0.5)
     assert len(set(kept.tolist()) - {0.5}) == 7, "the rest is a sample of all that came"

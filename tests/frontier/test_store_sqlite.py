@@ -7,7 +7,7 @@ import pytest
 from focused.frontier.records import count_by, read_items, read_records
 from focused.frontier.store import SEED_RANK, JobRefused, NewLink, Outcome, PageRecord, StoreBroken
 from focused.frontier.store_sqlite import SqliteStore
-from tests.frontier.frontiers import Frontier, Plain, addresses, always, crash
+from tests.frontier.frontiers import Frontier, Plain, add, addresses, always, crash
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ def make(tmp_path):
 
     def make_frontier(**options):
         made.append(Frontier(tmp_path, **options))
-        made[-1].store.add(NewLink("http://seed/", "seed", base=SEED_RANK))
+        add(made[-1].store, NewLink("http://seed/", "seed", base=SEED_RANK))
         return made[-1]
 
     yield make_frontier
@@ -37,7 +37,7 @@ def test_rescoring_is_the_same_whether_evidence_is_held_in_memory_or_read(tmp_pa
     def ranks(folder):
         folder.mkdir()
         frontier = Frontier(folder, False)
-        frontier.store.add(NewLink("http://seed/", "seed", base=SEED_RANK))
+        add(frontier.store, NewLink("http://seed/", "seed", base=SEED_RANK))
         frontier.page("http://seed/", 0.5, [(f"http://h/{n}", 0.99 - n / 1000) for n in range(50)])
         for n in range(12):
             frontier.page(f"http://h/{n}", 0.5, [(f"http://h/{m}", (n * m % 7) / 10) for m in range(12, 50)])
@@ -55,7 +55,7 @@ def test_rescoring_is_the_same_whether_evidence_is_held_in_memory_or_read(tmp_pa
 
 def test_leased_links_are_handed_out_again_after_a_crash(tmp_path):
     store = SqliteStore(tmp_path, Plain())
-    store.add(NewLink("http://h/a", "h"))
+    add(store, NewLink("http://h/a", "h"))
     store.lease(0, always)
     store.commit()
     crash(store)
@@ -67,11 +67,11 @@ def test_leased_links_are_handed_out_again_after_a_crash(tmp_path):
 def die_with_one_link_out(folder, *, at_work):
     """Start a crawl, lease its one link, have its page come or not, and die. False if there is nothing to lease."""
     store = SqliteStore(folder, Plain(), most_deaths=3)
-    store.add(NewLink("http://h/a", "h"))
+    add(store, NewLink("http://h/a", "h"))
     lease = store.lease(0, always)
     if lease is not None:
         if at_work:
-            store.begin_work(lease.token)
+            store.begin_work(lease)
         store.commit()
     crash(store)
     return lease is not None
@@ -94,17 +94,17 @@ def test_a_link_that_was_merely_out_when_its_crawl_was_killed_is_not_given_up_fo
 def test_links_that_were_out_at_a_death_go_out_one_by_one(tmp_path):
     store = SqliteStore(tmp_path, Plain())
     for name in "abc":
-        store.add(NewLink(f"http://h/{name}", "h"))
+        add(store, NewLink(f"http://h/{name}", "h"))
     assert len([store.lease(0, always) for _ in "abc"]) == 3
     store.commit()
     crash(store)
     store = SqliteStore(tmp_path, Plain())
-    store.add(NewLink("http://h/d", "h"))
+    add(store, NewLink("http://h/d", "h"))
     first, other = store.lease(0, always), store.lease(0, always)
     assert (first.url, other.url) == ("http://h/a", "http://h/d"), "one suspect is out, the others wait for it"
     assert store.lease(0, always) is None
     assert store.waiting == 2
-    store.acknowledge(first.token, Outcome.DEAD)
+    store.acknowledge(first, Outcome.DEAD)
     assert store.lease(0, always).url == "http://h/b"
     store.close()
 
@@ -112,16 +112,16 @@ def test_links_that_were_out_at_a_death_go_out_one_by_one(tmp_path):
 def test_a_suspect_to_which_another_one_leads_is_not_fetched_again(tmp_path):
     store = SqliteStore(tmp_path, Plain())
     for name in "ab":
-        store.add(NewLink(f"http://h/{name}", "h"))
+        add(store, NewLink(f"http://h/{name}", "h"))
     assert len([store.lease(0, always) for _ in "ab"]) == 2
     store.commit()
     crash(store)
     store = SqliteStore(tmp_path, Plain())
     leased = store.lease(0, always)
     assert store.lease(0, always) is None
-    assert store.redirect(leased.token, "http://h/b", "h")
-    store.record(leased.token, PageRecord(0, "http://h/b", 0.5, 123))
-    assert store.acknowledge(leased.token, Outcome.PAGE) is Outcome.PAGE
+    assert store.redirect(leased, "http://h/b", "h")
+    store.record(leased, PageRecord(0, "http://h/b", 0.5, 123))
+    assert store.acknowledge(leased, Outcome.PAGE) is Outcome.PAGE
     assert (store.waiting, store.lease(0, always), store.pages) == (0, None, 1)
     store.close()
 
@@ -129,7 +129,7 @@ def test_a_suspect_to_which_another_one_leads_is_not_fetched_again(tmp_path):
 def test_any_number_of_links_may_have_been_out_at_a_death(tmp_path):
     store = SqliteStore(tmp_path, Plain())
     for n in range(2_000):
-        store.add(NewLink(f"http://h/{n}", "h"))
+        add(store, NewLink(f"http://h/{n}", "h"))
     assert sum(store.lease(0, always) is not None for _ in range(2_000)) == 2_000
     store.commit()
     crash(store)
@@ -153,11 +153,11 @@ def test_links_that_lead_there_in_several_steps_teach_again_after_a_crash(make):
     frontier = make()
     frontier.page("http://seed/", 0.5, [("http://h/a", 0.9)])
     store, leased = frontier.store, frontier.store.lease(0, always)
-    assert store.redirect(leased.token, "http://h/b", "h")
-    assert store.redirect(leased.token, "http://h/c", "h")
-    store.record(leased.token, PageRecord(0, "http://h/c", 0.7, 5))
-    live = store.lessons_of(leased.token)
-    store.acknowledge(leased.token, Outcome.PAGE)
+    assert store.redirect(leased, "http://h/b", "h")
+    assert store.redirect(leased, "http://h/c", "h")
+    store.record(leased, PageRecord(0, "http://h/c", 0.7, 5))
+    live = store.lessons_of(leased)
+    store.acknowledge(leased, Outcome.PAGE)
     (again,) = store.lessons_since(1)
     assert live.evidence.dense.tolist() == again.evidence.dense.tolist() == [[pytest.approx(0.9)]]
     assert again.relevance == pytest.approx([0.7])
@@ -186,9 +186,9 @@ def test_a_rescoring_that_fails_leaves_scores_that_are_known_to_be_outdated(make
 
 def test_what_was_not_acknowledged_leaves_no_page(tmp_path):
     store = SqliteStore(tmp_path, Plain())
-    store.add(NewLink("http://h/a", "h"))
+    add(store, NewLink("http://h/a", "h"))
     lease = store.lease(0, always)
-    store.record(lease.token, PageRecord(0, "http://h/a", 1.0, 5))
+    store.record(lease, PageRecord(0, "http://h/a", 1.0, 5))
     store.commit()
     crash(store)
     again = SqliteStore(tmp_path, Plain())
@@ -198,7 +198,7 @@ def test_what_was_not_acknowledged_leaves_no_page(tmp_path):
 
 def test_a_page_fetched_a_second_time_replaces_its_evidence(tmp_path):
     frontier = Frontier(tmp_path, False)
-    frontier.store.add(NewLink("http://seed/", "seed", base=SEED_RANK))
+    add(frontier.store, NewLink("http://seed/", "seed", base=SEED_RANK))
     lease = frontier.store.lease(0, always)
     frontier.found(lease, [("http://h/a", 0.2), ("http://h/b", 0.3)])
     frontier.store.commit()
@@ -208,7 +208,7 @@ def test_a_page_fetched_a_second_time_replaces_its_evidence(tmp_path):
     lease = frontier.store.lease(0, always)
     assert lease.url == "http://h/a"
     assert lease.score == pytest.approx(0.6)
-    assert len(frontier.store.lessons_of(lease.token)) == 1
+    assert len(frontier.store.lessons_of(lease)) == 1
     frontier.store.close()
 
 
@@ -243,16 +243,16 @@ def test_a_file_that_is_no_job_is_refused(tmp_path):
 
 def test_a_page_whose_links_could_not_be_written_is_not_acknowledged(tmp_path):
     store = SqliteStore(tmp_path, Plain())
-    store.add(NewLink("http://seed/", "seed", base=SEED_RANK))
+    add(store, NewLink("http://seed/", "seed", base=SEED_RANK))
     leased = store.lease(0, always)
     store.commit()
     (pages,) = store._file.row("PRAGMA page_count")
     store._file.write(f"PRAGMA max_page_count = {pages + 5}")
     urls = [f"http://h/{n}" for n in range(3_000)]
-    for url, link in zip(urls, store.reserve(urls).links.tolist(), strict=True):
-        store.add(NewLink(url, "h", link=link))
-    store.record(leased.token, PageRecord(0, "http://seed/", 0.5, 7))
-    for step in (store.commit, lambda: store.acknowledge(leased.token, Outcome.PAGE), lambda: store.lease(0, always)):
+    for url, link in zip(urls, store.known(urls).links.tolist(), strict=True):
+        add(store, NewLink(url, "h", link=link))
+    store.record(leased, PageRecord(0, "http://seed/", 0.5, 7))
+    for step in (store.commit, lambda: store.acknowledge(leased, Outcome.PAGE), lambda: store.lease(0, always)):
         with pytest.raises(StoreBroken, match="full"):
             step()
     with pytest.raises(StoreBroken):
@@ -264,11 +264,11 @@ def test_a_page_whose_links_could_not_be_written_is_not_acknowledged(tmp_path):
 
 def test_a_full_disk_is_told_and_loses_nothing_acknowledged(tmp_path):
     frontier = Frontier(tmp_path, False)
-    frontier.store.add(NewLink("http://seed/", "seed", base=SEED_RANK))
+    add(frontier.store, NewLink("http://seed/", "seed", base=SEED_RANK))
     frontier.page("http://seed/", 0.5, [("http://h/a", 0.2)])
     frontier.store._file._db.execute("PRAGMA max_page_count = 1")
     for i in range(2000):
-        frontier.store.add(NewLink(f"http://h/{'x' * 500}/{i}", "h"))
+        add(frontier.store, NewLink(f"http://h/{'x' * 500}/{i}", "h"))
     with pytest.raises(StoreBroken, match="full"):
         frontier.store.commit()
     crash(frontier.store)

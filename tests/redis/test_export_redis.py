@@ -33,7 +33,7 @@ def workers(redis: RedisServer) -> Iterator[list[RedisStore]]:
 
 
 def fetch(store: RedisStore, url: str, relevance: float, *, outcome: Outcome = Outcome.PAGE, digest: int = 0) -> None:
-    store.add(NewLink(url, "h"))
+    store.admit(None, [NewLink(url, "h")])
     leased = lease(store)
     assert leased is not None
     item = {"url": url, "title": "Möwe", "relevance": relevance}

@@ -37,7 +37,7 @@ def fetched_after(server: RedisServer, end: Callable[[RedisServer], None]) -> in
     """Fetch some pages, have the snapshot written that is due, fetch more, restart the server: pages that it knows."""
     store = open_redis(server)
     for n in range(50):
-        store.add(NewLink(f"http://h/{n}", "h", base=n / 50))
+        store.admit(None, [NewLink(f"http://h/{n}", "h", base=n / 50)])
     fetch(store, 10)
     with server.client() as client:
         if client.config_get("save")["save"]:

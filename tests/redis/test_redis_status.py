@@ -55,7 +55,7 @@ def worker(redis: RedisServer) -> Iterator[Workers]:
 
 def add(store: RedisStore, host: str, links: int) -> None:
     for n in range(links):
-        store.add(NewLink(f"http://{host}/{n}", host, base=n / 1_000))
+        store.admit(None, [NewLink(f"http://{host}/{n}", host, base=n / 1_000)])
 
 
 def fetch(store: RedisStore, relevance: float, outcome: Outcome = Outcome.PAGE) -> None:
@@ -259,7 +259,9 @@ def test_memory_is_about_what_the_server_says(redis: RedisServer, worker: Worker
         before = client.info("memory")["used_memory_dataset"]
     for host in range(100):
         for n in range(50):
-            store.add(NewLink(f"http://host-{host}.example/a/page/{n}", f"host-{host}.example", base=n / 1_000))
+            store.admit(
+                None, [NewLink(f"http://host-{host}.example/a/page/{n}", f"host-{host}.example", base=n / 1_000)]
+            )
     store.commit()
     with redis.client() as client:
         taken = client.info("memory")["used_memory_dataset"] - before

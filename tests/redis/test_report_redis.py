@@ -35,7 +35,7 @@ def workers(redis: RedisServer) -> Iterator[list[RedisStore]]:
     fetch(one, "http://h0/copy", 1.0, "bird", outcome=Outcome.DUPLICATE)
     fetch(two, "http://h0/gone", None)
     for n in range(3):
-        one.add(NewLink(f"http://h2/{n}", "h2"))
+        one.admit(None, [NewLink(f"http://h2/{n}", "h2")])
     about = {"topic": {"name": f"birds {EVIL}"}, "critic": "keywords", "prioritizer": {"name": "plain", "options": {}}}
     one.note(ABOUT, json.dumps(about))
     one.commit()
@@ -47,7 +47,7 @@ def workers(redis: RedisServer) -> Iterator[list[RedisStore]]:
 def fetch(
     store: RedisStore, url: str, relevance: float | None, of: str = "", *, outcome: Outcome = Outcome.PAGE
 ) -> None:
-    store.add(NewLink(url, url.split("/")[2]))
+    store.admit(None, [NewLink(url, url.split("/")[2])])
     leased = lease(store)
     assert leased is not None
     if relevance is None:

@@ -19,7 +19,7 @@ from focused.frontier.store import NewLink, StoreBroken
 from focused.redis.testing.server import RedisServer
 from focused.redis.workers import rescorer
 from focused.redis.workers.rescorer import Rescorer
-from tests.frontier.frontiers import Frontier, Plain, addresses
+from tests.frontier.frontiers import Frontier, Plain, add, addresses
 
 LINKS = [("http://h/a", 0.3), ("http://h/b", 0.6), ("http://i/c", 0.1)]
 # 0.3 · 2.5 = 0.75; 0.6 · 2.5 mod 1 = 0.5; 0.1 · 2.5 = 0.25
@@ -55,8 +55,9 @@ class Talking(Plain):
 @pytest.fixture
 def frontier(redis):
     frontier = Frontier(redis)
-    frontier.store.add(NewLink("http://seed/", "seed"))
+    add(frontier.store, NewLink("http://seed/", "seed"))
     frontier.page("http://seed/", 0.5, LINKS)
+    frontier.store.commit()
     yield frontier
     frontier.store.abandon()
 

@@ -16,7 +16,7 @@ from focused.frontier.store import SEED_RANK, JobRefused, NewLink, Outcome, Page
 from focused.redis.server import forget
 from focused.redis.store import RedisStore
 from focused.redis.testing.server import RedisServer
-from tests.frontier.frontiers import Frontier, Plain, addresses, always, crash, lease, open_redis
+from tests.frontier.frontiers import Frontier, Plain, add, addresses, always, crash, lease, open_redis
 
 
 @pytest.fixture
@@ -35,13 +35,13 @@ def workers(redis):
 
 def fill(store, links, hosts=1):
     for n in range(links):
-        store.add(NewLink(f"http://h{n % hosts}/{n}", f"h{n % hosts}", base=n / links))
+        add(store, NewLink(f"http://h{n % hosts}/{n}", f"h{n % hosts}", base=n / links))
 
 
 def page(store, leased, relevance=0.5, digest=None):
-    store.record(leased.token, PageRecord(0, leased.url, relevance, digest or leased.link, item={"url": leased.url}))
-    store.pool(leased.token, store.lessons_of(leased.token))
-    return store.acknowledge(leased.token, Outcome.PAGE)
+    store.record(leased, PageRecord(0, leased.url, relevance, digest or leased.link, item={"url": leased.url}))
+    store.pool(leased, store.lessons_of(leased))
+    return store.acknowledge(leased, Outcome.PAGE)
 
 
 def until(condition, *stores, seconds=10.0):
@@ -71,7 +71,7 @@ def test_no_link_is_handed_out_twice(workers):
 def test_a_poor_link_waits_for_a_better_one_but_not_for_a_host_that_is_kept_for_long(workers):
     one, other = workers(patience=0.5, lease_seconds=1.0)
     for url, host, rank in (("http://a/1", "a", 0.9), ("http://a/2", "a", 0.8), ("http://b/", "b", 0.1)):
-        one.add(NewLink(url, host, base=rank))
+        add(one, NewLink(url, host, base=rank))
     assert one.lease(0, always).url == "http://a/1"
     assert other.lease(0, always) is None
     began = time.monotonic()
@@ -94,17 +94,15 @@ def test_workers_see_what_others_do(workers):
 def test_what_two_workers_find_at_the_same_time_is_one_link_with_the_evidence_of_both(workers):
     one, other = workers(prioritizer=Plain(combine="mean"))
     for name in "ab":
-        one.add(NewLink(f"http://{name}/", name, base=SEED_RANK))
+        add(one, NewLink(f"http://{name}/", name, base=SEED_RANK))
     frontiers = [Frontier.over(store) for store in (one, other)]
     leases = [lease(store) for store in (one, other)]
-    known = [store.reserve(["http://h/x"]) for store in (one, other)]
-    assert known[0].links.tolist() == known[1].links.tolist()
     for frontier, leased, score in zip(frontiers, leases, (0.2, 0.6), strict=True):
         frontier.found(leased, [("http://h/x", score)])
         page(frontier.store, leased)
     leased = lease(one)
     assert leased.score == pytest.approx(0.4)
-    assert one.lessons_of(leased.token).evidence.dense[:, 0] == pytest.approx([0.2, 0.6])
+    assert one.lessons_of(leased).evidence.dense[:, 0] == pytest.approx([0.2, 0.6])
     assert lease(other) is None
 
 
@@ -113,7 +111,7 @@ def test_a_host_is_closed_until_the_request_has_gone_out_and_then_for_its_delay(
     fill(one, 3)
     leased = one.lease(0, always)
     assert other.lease(0, always) is None, "nobody knows when the request will go out"
-    one.sent(leased.token, 1.5, 8, 0.0)
+    one.sent(leased, 1.5, 8, 0.0)
     one.commit()
     began = time.monotonic()
     assert other.lease(5.0, always) is None
@@ -151,11 +149,11 @@ def test_no_more_requests_to_a_host_than_it_may_have_at_a_time_over_all_workers(
     one, other = workers()
     fill(one, 5)
     first = one.lease(0, always)
-    one.sent(first.token, 0.0, 2, 0.0)
+    one.sent(first, 0.0, 2, 0.0)
     one.commit()
     assert other.lease(0, always) is not None
     assert one.lease(0, always) is None
-    one.acknowledge(first.token, Outcome.DEAD)
+    one.acknowledge(first, Outcome.DEAD)
     assert one.lease(0, always) is not None
 
 
@@ -194,9 +192,9 @@ def test_a_worker_whose_clock_is_off_changes_nothing(workers):
     one, other = workers(lease_seconds=5.0)
     fill(one, 4, hosts=2)
     first = one.lease(1_060.0, always)
-    one.sent(first.token, 0.2, 8, 0.0)
+    one.sent(first, 0.2, 8, 0.0)
     second = other.lease(1_000.0, always)
-    other.sent(second.token, 0.2, 8, 0.0)
+    other.sent(second, 0.2, 8, 0.0)
     assert {first.url, second.url} == {"http://h0/2", "http://h1/3"}
     until(lease, one, other)
     until(lease, other, one)
@@ -207,8 +205,8 @@ def test_a_retry_waits_for_its_host_like_any_other_request(workers):
     one, other = workers()
     fill(one, 2)
     first = one.lease(0, always)
-    one.sent(first.token, 0.0, 1, 0.0)
-    one.return_lease(first.token)
+    one.sent(first, 0.0, 1, 0.0)
+    one.return_lease(first)
     one.commit()
     second = other.lease(0, always)
     assert second.url == "http://h0/0"
@@ -216,7 +214,7 @@ def test_a_retry_waits_for_its_host_like_any_other_request(workers):
     assert one.next_wake() is not None
     page(other, second)
     other.commit()
-    assert one.lease(0, always).token == first.token
+    assert one.lease(0, always) is first
 
 
 def test_a_server_that_forgot_the_script_gets_it_again(redis, workers):
@@ -259,15 +257,15 @@ def test_what_a_worker_says_that_was_taken_for_dead_is_refused_and_harms_nothing
     frozen, alive = workers(lease_seconds=0.3)
     fill(frozen, 2)
     leased = lease(frozen)
-    frozen.record(leased.token, PageRecord(0, leased.url, 0.9, 5))
+    frozen.record(leased, PageRecord(0, leased.url, 0.9, 5))
     until(lambda store: store.taken_back, alive)
     again = lease(alive)
     assert again.url == leased.url
-    frozen.acknowledge(leased.token, Outcome.PAGE)
+    frozen.acknowledge(leased, Outcome.PAGE)
     frozen.beat()
     assert (frozen.pages, frozen.refused, frozen.leased) == (0, 1, 1)
-    assert alive.record(again.token, PageRecord(0, again.url, 0.7, 5)).outcome is Outcome.PAGE, "its content was freed"
-    alive.acknowledge(again.token, Outcome.PAGE)
+    assert alive.record(again, PageRecord(0, again.url, 0.7, 5)).outcome is Outcome.PAGE, "its content was freed"
+    alive.acknowledge(again, Outcome.PAGE)
     alive.beat()
     assert (alive.pages, alive.relevance_sum, alive.leased) == (1, pytest.approx(0.7), 0)
 
@@ -278,11 +276,11 @@ def test_a_worker_notices_that_it_lost_its_leases(workers):
     leased = lease(frozen)
     frozen.commit()
     until(lambda store: store.taken_back, alive)
-    assert frozen.link_of(leased.token) == leased.link
+    assert not leased.is_lost
     frozen.beat()
-    assert frozen.link_of(leased.token) == 0
-    assert frozen.record(leased.token, PageRecord(0, leased.url, 0.9, 5)).outcome is Outcome.OTHER
-    assert frozen.acknowledge(leased.token, Outcome.PAGE) is Outcome.OTHER
+    assert leased.is_lost
+    assert frozen.record(leased, PageRecord(0, leased.url, 0.9, 5)).outcome is Outcome.OTHER
+    assert frozen.acknowledge(leased, Outcome.PAGE) is Outcome.OTHER
     assert lease(frozen).tries == 2, "it goes on as a worker like any other"
 
 
@@ -345,10 +343,10 @@ def test_a_worker_that_leaves_gives_its_leases_back_without_blame(workers):
 def die_with_one_link_out(redis, *, at_work):
     """Start a worker, lease the one link, have its page come or not, and die. False if there is nothing to lease."""
     dying, watching = (open_redis(redis, lease_seconds=0.1, most_deaths=3) for _ in range(2))
-    dying.add(NewLink("http://h/a", "h"))
+    add(dying, NewLink("http://h/a", "h"))
     leased = lease(dying)
     if leased is not None and at_work:
-        dying.begin_work(leased.token)
+        dying.begin_work(leased)
     dying.commit()
     crash(dying)
     until(lambda store: store.leased == 0, watching)
@@ -387,7 +385,7 @@ def test_links_that_were_out_at_a_death_go_out_one_by_one_to_each_worker(workers
 
 def test_a_page_fetched_a_second_time_replaces_its_evidence(redis):
     frontier = Frontier(redis, lease_seconds=0.3)
-    frontier.store.add(NewLink("http://seed/", "seed", base=SEED_RANK))
+    add(frontier.store, NewLink("http://seed/", "seed", base=SEED_RANK))
     frontier.found(lease(frontier.store), [("http://h/a", 0.2), ("http://h/b", 0.3)])
     frontier.store.commit()
     crash(frontier.store)
@@ -397,7 +395,7 @@ def test_a_page_fetched_a_second_time_replaces_its_evidence(redis):
     leased = lease(frontier.store)
     assert leased.url == "http://h/a"
     assert leased.score == pytest.approx(0.6)
-    assert len(frontier.store.lessons_of(leased.token)) == 1
+    assert len(frontier.store.lessons_of(leased)) == 1
     frontier.store.close()
 
 
@@ -427,7 +425,7 @@ class Forgetful:
 def test_a_call_that_is_sent_again_because_its_answer_was_lost_does_no_harm(redis, workers):
     frontier = Frontier(redis, most_late=1)
     client = frontier.store._server.client = Forgetful(frontier.store._server.client)
-    frontier.store.add(NewLink("http://seed/", "seed", base=SEED_RANK))
+    add(frontier.store, NewLink("http://seed/", "seed", base=SEED_RANK))
     links = [(f"http://h/{n}", 0.9 - n / 100) for n in range(10)]
     frontier.page("http://seed/", 0.5, links)
     for n in range(10):
@@ -438,7 +436,7 @@ def test_a_call_that_is_sent_again_because_its_answer_was_lost_does_no_harm(redi
     assert (store.pages, store.waiting, store.leased, store.relevance_sum) == (11, 1, 0, 5.5)
     assert [each.number for each in store.pooled_since(0)] == list(range(1, 12))
     assert store.last_page == 11
-    assert len(store.evidence_of(store.reserve(["http://h/more"]).links[0])) <= 8
+    assert len(store.evidence_of(lease(store))) <= 8
     store.close()
 
 
@@ -554,10 +552,10 @@ def test_a_call_that_cannot_be_carried_out_ends_the_worker_and_takes_nothing_els
     one, other = workers()
     fill(one, 2)
     leased = lease(one)
-    one.record(leased.token, PageRecord(0, leased.url, 0.9, 5, item={"url": leased.url}))
-    one.acknowledge(leased.token, Outcome.PAGE)
-    with pytest.raises(StoreBroken, match=r"could not carry out .*\(add\)"):
-        one.add(NewLink("http://h/b", "h", depth="deep"))
+    one.record(leased, PageRecord(0, leased.url, 0.9, 5, item={"url": leased.url}))
+    one.acknowledge(leased, Outcome.PAGE)
+    with pytest.raises(StoreBroken, match=r"could not carry out .*\(admit\)"):
+        add(one, NewLink("http://h/b", "h", depth="deep"))
     with pytest.raises(StoreBroken, match="could not carry out"):
         one.beat()
     one.close()
@@ -569,8 +567,8 @@ def test_a_redirect_to_an_address_that_is_too_long_is_not_followed(workers):
     (one,) = workers(1)
     fill(one, 1)
     leased = lease(one)
-    assert not one.redirect(leased.token, f"http://h0/{'x' * 70_000}", "h0")
-    one.acknowledge(leased.token, Outcome.OTHER)
+    assert not one.redirect(leased, f"http://h0/{'x' * 70_000}", "h0")
+    one.acknowledge(leased, Outcome.OTHER)
     one.beat()
     assert (one.waiting, one.leased) == (0, 0)
 
@@ -580,7 +578,7 @@ def test_a_full_redis_is_waited_for_and_nothing_is_half_written(own_server):
     with own_server.client() as client:
         client.config_set("maxmemory", 1)
         with pytest.raises(StoreBroken, match="maxmemory"):
-            store.add(NewLink("http://h/a", "h"))
+            add(store, NewLink("http://h/a", "h"))
         client.config_set("maxmemory", 0)
     with pytest.raises(StoreBroken, match="maxmemory"):
         store.beat()
@@ -588,7 +586,7 @@ def test_a_full_redis_is_waited_for_and_nothing_is_half_written(own_server):
     again = open_redis(own_server)
     again.beat()
     assert again.waiting == 0
-    assert again.add(NewLink("http://h/a", "h"))
+    assert add(again, NewLink("http://h/a", "h"))
     again.close()
 
 
@@ -622,17 +620,17 @@ def test_only_the_trainer_publishes_and_the_others_load_what_it_did(workers):
 def test_after_new_lessons_new_evidence_speaks_alone_until_everything_is_scored_again(redis):
     frontier = Frontier(redis, combine="mean")
     store = frontier.store
-    store.add(NewLink("http://seed/", "seed", base=SEED_RANK))
+    add(store, NewLink("http://seed/", "seed", base=SEED_RANK))
     frontier.page("http://seed/", 0.5, [("http://h/next", 0.99), ("http://h/a", 0.9), ("http://h/b", 0.3)])
     leased = lease(store)
     store.prioritizer = Plain(0.5, combine="mean")
     frontier.found(leased, [("http://h/a", 0.4)])
     found = lease(store)
     assert (found.url, found.score) == ("http://h/b", pytest.approx(0.3)), "as it was before: it has nothing new"
-    store.postpone(found.token)
+    store.postpone(found)
     again = lease(store)
     assert again.score == pytest.approx(0.3)
-    store.postpone(again.token)
+    store.postpone(again)
     store.rescore()()()
     best = lease(store)
     assert (best.url, best.score) == ("http://h/a", pytest.approx((0.45 + 0.2) / 2))
@@ -644,8 +642,8 @@ def test_workers_that_have_the_same_model_weigh_old_evidence_like_new(workers):
     one.save_model("prioritizer", {"w": np.arange(3.0)}, 0)
     other.load_model("prioritizer")
     other.prioritizer = Plain(combine="mean")
-    one.add(NewLink("http://a/", "a", base=SEED_RANK))
-    one.add(NewLink("http://b/", "b", base=SEED_RANK))
+    add(one, NewLink("http://a/", "a", base=SEED_RANK))
+    add(one, NewLink("http://b/", "b", base=SEED_RANK))
     for store, score in ((one, 0.2), (other, 0.6)):
         Frontier.over(store).found(lease(store), [("http://h/x", score)])
         store.commit()
@@ -664,7 +662,7 @@ def test_a_damaged_model_is_not_loaded(redis, workers):
 def test_lessons_of_all_workers_are_pooled_in_order_and_let_go_of_when_the_model_knows_them(redis):
     frontiers = [Frontier(redis) for _ in range(2)]
     one, other = (frontier.store for frontier in frontiers)
-    one.add(NewLink("http://seed/", "seed", base=SEED_RANK))
+    add(one, NewLink("http://seed/", "seed", base=SEED_RANK))
     frontiers[0].page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.5)])
     one.commit()
     frontiers[1].page("http://h/a", 0.25)
@@ -699,14 +697,14 @@ def test_scoring_again_beside_a_crawl_loses_no_link_and_hands_none_out_twice(red
         if leased is None:
             break
         if random.random() < 0.2 and leased.tries < 5:
-            one.postpone(leased.token)
+            one.postpone(leased)
         elif random.random() < 0.2:
             held.append(leased)
         else:
             taken.append(leased.url)
             page(one, leased)
     for leased in held:
-        one.postpone(leased.token)
+        one.postpone(leased)
     other.rescore()()()
     taken += addresses(one)
     assert len(taken) == len(set(taken)) == 400
@@ -732,7 +730,7 @@ def test_more_links_than_there_is_room_for_and_the_worst_go(redis):
     store.beat()
     assert store.waiting == 95
     assert store.dropped == 9
-    assert not store.add(NewLink("http://poor/", "poor", base=0.01)) or store.waiting < 100
+    assert not add(store, NewLink("http://poor/", "poor", base=0.01)) or store.waiting < 100
     kept = addresses(store)
     assert len(kept) >= 95
     assert not {f"http://h{n % 3}/{n}" for n in range(9)} & set(kept)
@@ -744,7 +742,7 @@ def test_a_link_that_was_dropped_may_be_found_again(redis):
     fill(store, 20)
     assert store.waiting <= 11
     addresses(store)
-    assert store.add(NewLink("http://h0/19", "h0", base=0.95))
+    assert add(store, NewLink("http://h0/19", "h0", base=0.95))
     store.close()
 
 
@@ -753,7 +751,7 @@ def test_evidence_of_one_link_takes_no_more_bytes_than_it_may_and_the_first_stay
     frontier = Frontier(redis, combine=combine, most_bytes=70)
     store = frontier.store
     for n in range(20):
-        store.add(NewLink(f"http://seed/{n}", "seed", base=SEED_RANK))
+        add(store, NewLink(f"http://seed/{n}", "seed", base=SEED_RANK))
         frontier.page(f"http://seed/{n}", 0.5, [("http://h/a", 0.5 if n == 0 else 0.9 if n == 7 else n / 100)])
     kept = store.lessons_of(lease(store).token).evidence.dense[:, 0]
     assert len(kept) == 4, "16 bytes each"
@@ -767,7 +765,7 @@ def test_evidence_of_one_link_takes_no_more_bytes_than_it_may_and_the_first_stay
 
 def test_all_keys_of_a_crawl_lie_in_one_slot(redis_cluster):
     frontier = Frontier(redis_cluster)
-    frontier.store.add(NewLink("http://seed/", "seed", base=SEED_RANK))
+    add(frontier.store, NewLink("http://seed/", "seed", base=SEED_RANK))
     frontier.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.5)])
     frontier.store.save_model("prioritizer", {}, 0)
     frontier.store.note("key", "value")

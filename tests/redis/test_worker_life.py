@@ -251,7 +251,7 @@ def test_a_worker_whose_critic_was_trained_apart_is_refused(redis):
 def test_who_begins_anew_is_alone_until_it_is_at_work(redis):
     with redis.client() as client, ThreadPoolExecutor() as pool:
         store = RedisStore(client, "test", "old", BestFirst())
-        store.add(NewLink("http://old.example/", "old.example"))
+        store.admit(None, [NewLink("http://old.example/", "old.example")])
         store.commit()
         store.server.call([operation("leave")])
 

@@ -17,7 +17,7 @@
 --   leases:W    hash: what worker W has (5_leases.lua)
 --   pages       hash: number of a link -> R (float), outcome (byte), order and host (four bytes each), address
 --   items       hash: order of a page -> item (JSON)
---   recent      hash: span of ten seconds -> how many pages, sum of their R
+--   recent      hash: span of ten seconds -> how many pages, duplicates among them, sum of R of the others
 --   targets digests outcomes hash: redirect -> target; content -> link; outcome -> how many
 --   past        hash: number of a link that is done -> outcome and length of the detail (bytes), detail, its record
 --   words       hash: id of a word (four bytes) -> the word

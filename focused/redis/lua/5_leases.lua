@@ -178,6 +178,17 @@ function OPS.lease(op)
   return {}
 end
 
+-- One link, whatever waits before it.
+function OPS.lease_link(op)
+  local token, n = op[2], op[3]
+  local record = read(n)
+  if not record or record.state == LEASED then return false end
+  call('ZREM', SUSPECTS, bin(n))
+  unlist(record.host, bin(n))
+  touch(record.host)
+  return hand_out(token, n, record.score + record.base)
+end
+
 -- A request went out, some seconds ago; its host's pace.
 function OPS.sent(op)
   local l = lease_of(op[2])
@@ -227,10 +238,11 @@ function OPS.redirect(op)
   local token, key, url, name = op[2], op[3], op[4], op[5]
   local l = my_lease(token)
   if not l then return { followed = false, link = 0 } end
-  local target = unbin(OPS.reserve({ '', { key } })[1])
+  local entry = entry_of(key)
+  local target = entry and unbin(entry) or call('HINCRBY', META, 'links', 1)
   if target == l.link then return { followed = true, link = target, host = l.host } end
   local old, new, came_from = read(l.link), read(target), op[6]
-  local is_known = string.byte(entry_of(key), 5) == DONE
+  local is_known = entry and string.byte(entry, 5) == DONE
   if (new and new.state == LEASED) or (is_known and not came_from[target]) then
     if new then
       for _, piece in ipairs(pieces_of(old)) do merge(new, 0, { { new.score, piece } }, new.stamp) end

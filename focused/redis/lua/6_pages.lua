@@ -27,8 +27,13 @@ function OPS.acknowledge(op)
     call('HSET', PAGES, bin(l.link), head .. page.url)
     if page.item then call('HSET', ITEMS, l.order, page.item) end
     count('pages', 1)
-    count('found', page.found)
-    count('relevance', page.relevance)
+    if page.item then
+      count('found', page.found)
+      count('relevance', page.relevance)
+    else
+      -- It has the content of another.
+      count('duplicates', 1)
+    end
     local r = touch(l.host)
     r.pages = r.pages + 1
   else
@@ -49,15 +54,16 @@ local function write_recent()
   if not changes.pages then return end
   local span = math.floor(NOW / SPAN)
   local kept = call('HGET', RECENT, span)
-  local pages, relevance = 0, 0
+  local pages, duplicates, relevance = 0, 0, 0
   if kept then
-    pages, relevance = struct.unpack('<Id', kept)
+    pages, duplicates, relevance = struct.unpack('<IId', kept)
   else
     for _, old in ipairs(call('HKEYS', RECENT)) do
       if tonumber(old) <= span - SPANS then call('HDEL', RECENT, old) end
     end
   end
-  call('HSET', RECENT, span, struct.pack('<Id', pages + changes.pages, relevance + changes.relevance))
+  call('HSET', RECENT, span, struct.pack('<IId', pages + changes.pages, duplicates + (changes.duplicates or 0),
+    relevance + (changes.relevance or 0)))
 end
 
 -- Lessons after a number, some at a time: how many were let go of before the first, and the lessons.

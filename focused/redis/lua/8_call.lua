@@ -29,8 +29,8 @@ end
 function OPS.beat() return true end
 
 local STANDING = {
-  'waiting', 'leased', 'pages', 'found', 'relevance', 'order', 'hosts', 'rows', 'model', 'dropped', 'taken_back',
-  'refused', 'revised',
+  'waiting', 'leased', 'pages', 'duplicates', 'found', 'relevance', 'order', 'hosts', 'rows', 'model', 'dropped',
+  'taken_back', 'refused', 'revised',
 }
 
 -- Write what was counted; tell how the crawl stands.

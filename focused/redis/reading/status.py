@@ -37,7 +37,8 @@ from focused.report.status import (
 _SCRIPT = (files("focused.redis.reading") / "status.lua").read_text("utf-8")
 # As the store's script counts them: pages of so many spans of so many seconds.
 _SPAN, _SPANS = 10, 30
-_RECENT = struct.Struct("<Id")
+# Pages, duplicates among them, the sum of R of the others.
+_RECENT = struct.Struct("<IId")
 # Of so many entries the memory of a key is estimated, and of so many hosts that of all their keys.
 _ENTRIES, _SOME_HOSTS = 100, 50
 
@@ -172,12 +173,13 @@ class _Found:
         pages = self._count("pages")
         first = max(int(self._clock // _SPAN) - _SPANS + 1, 0)
         recent = [_RECENT.unpack(value) for span, value in self.raw["recent"] if int(span) >= first]
-        recent_pages = sum(number for number, _ in recent)
+        recent_pages, copies, relevance = (sum(column) for column in zip((0, 0, 0.0), *recent, strict=True))
+        judged, judged_lately = pages - self._count("duplicates"), recent_pages - copies
         return {
             "pages": pages,
             "relevant": self._count("found"),
-            "harvest": rounded(float(self.meta.get("relevance", 0)) / pages if pages else None),
-            "harvest_now": rounded(sum(relevance for _, relevance in recent) / recent_pages if recent_pages else None),
+            "harvest": rounded(float(self.meta.get("relevance", 0)) / judged if judged else None),
+            "harvest_now": rounded(relevance / judged_lately if judged_lately else None),
             "pace": a_minute(pages, self._clock) if pages else None,
             "pace_now": a_minute(recent_pages, self._clock - first * _SPAN) if pages else None,
         }
