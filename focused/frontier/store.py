@@ -345,11 +345,11 @@ class FrontierStore(ABC):
         """The address of the page on which a leased link was found first; '' for a seed."""
 
     @abstractmethod
-    def begin_work(self, token: int) -> None:
+    def begin_work(self, token: Lease | int) -> None:
         """A leased link's page has come. Of a suspect this is written down before its page can do harm."""
 
     @abstractmethod
-    def redirect(self, token: int, url: str, host: str) -> bool:
+    def redirect(self, token: Lease | int, url: str, host: str) -> bool:
         """A leased link leads to another address; True if that is to be fetched, under the same lease."""
 
     @abstractmethod
@@ -357,17 +357,17 @@ class FrontierStore(ABC):
         """Did a lease begin at another address, or end at one that another fetch took?"""
 
     @abstractmethod
-    def return_lease(self, token: int) -> None:
+    def return_lease(self, token: Lease | int) -> None:
         """A leased link is to be fetched again under its lease (a retry, a redirect), as soon as its host may be."""
 
     @abstractmethod
-    def postpone(self, token: int) -> None:
+    def postpone(self, token: Lease | int) -> None:
         """End a lease as if it had not been: the link waits again, with its score."""
 
     # --- pages and lessons -------------------------------------------------------------------------------------
 
     @abstractmethod
-    def record(self, token: int, page: PageRecord) -> PageRecord:
+    def record(self, token: Lease | int, page: PageRecord) -> PageRecord:
         """Keep a judged page until its link is acknowledged. Numbers it, and marks it if it is a duplicate.
 
         Its outcome is OTHER if the lease was lost meanwhile: the page is somebody else's now.
@@ -378,7 +378,7 @@ class FrontierStore(ABC):
         """The outcome of a lease so far."""
 
     @abstractmethod
-    def lessons_of(self, token: int) -> Lessons | None:
+    def lessons_of(self, token: Lease | int) -> Lessons | None:
         """The lessons that a leased link's page teaches: evidence of every known link to it."""
 
     @abstractmethod
@@ -393,7 +393,7 @@ class FrontierStore(ABC):
         """The lessons of each page after the given one, in that order: what a saved model has not seen."""
 
     @abstractmethod
-    def acknowledge(self, token: int, outcome: Outcome, detail: str = "") -> Outcome:
+    def acknowledge(self, token: Lease | int, outcome: Outcome, detail: str = "") -> Outcome:
         """A leased link is through: outcome, page, item in one transaction. A recorded page's own outcome counts."""
 
     # --- what was learned, and notes ---------------------------------------------------------------------------
