@@ -1,42 +1,74 @@
-"""Options of critics and prioritizers, as they come from the tables ``[critic]`` and ``[prioritizer]`` of a topic."""
+"""Options of critics and prioritizers, as they come from the tables ``[critic]`` and ``[prioritizer]`` of a topic.
+
+An option is a keyword of the constructor, and its annotation says what it takes: ``bool``, ``Literal["a", "b"]``,
+``Annotated[int, Meta(ge=0, le=9)]``. Whatever msgspec knows is checked here, before anything is made.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from inspect import Parameter, signature
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar, get_type_hints
 
-from focused.topics.problems import did_you_mean
+import msgspec
+from msgspec import Meta
 
-LARGEST_SEED = 2**32 - 1
+from focused.schema import in_words
+from focused.topics.problems import ProblemsError, did_you_mean
+
+Seed = Annotated[int, Meta(ge=0, le=2**32 - 1)]
 """scikit-learn takes no larger one."""
 _Made = TypeVar("_Made")
 
 
 def make(kind: type[_Made], options: Mapping[str, Any], *, table: str, file: str = "", **given: Any) -> _Made:
-    """A critic or prioritizer with these options; ValueError with the option, its value and the way out.
+    """A critic or prioritizer with these options; ValueError with each bad option, its value and the way out.
 
-    ``table`` and ``file`` say where the options come from. What is ``given`` is no option.
+    ``table`` and ``file`` say where the options come from. What is ``given`` is not an option.
     """
+    where = f"{file}: [{table}] " if file and options else ""
+    problems = [f"{where}{what}" for what in _problems(kind, options, given)]
+    if problems:
+        raise ProblemsError(problems)
     try:
-        _check_names(kind, options, given)
         return kind(**options, **given)
     except (TypeError, ValueError) as error:
         # TypeError: a class of others may take a value as it comes.
-        what = str(error) if isinstance(error, ValueError) else f"options of {_called(kind)}: {error}"
-        raise ValueError(f"{file}: [{table}] {what}" if file and options else what) from error
+        what = str(error) if isinstance(error, ValueError) else f"options of {_name_of(kind)}: {error}"
+        raise ValueError(f"{where}{what}") from error
 
 
-def _check_names(kind: type, options: Mapping[str, Any], given: Mapping[str, Any]) -> None:
+def _problems(kind: type, options: Mapping[str, Any], given: Mapping[str, Any]) -> Iterator[str]:
     parameters = signature(kind).parameters
     known = [name for name, one in parameters.items() if one.kind is not Parameter.VAR_KEYWORD and name not in given]
     open_ended = any(one.kind is Parameter.VAR_KEYWORD for one in parameters.values())
+    types = types_of_options(kind)
     for name, value in options.items():
         if name not in known and not open_ended:
             hint = did_you_mean(name, known)
-            raise ValueError(
-                f"{name}={written(value)} is no option of {_called(kind)}{hint} (there are {', '.join(known)})"
-            )
+            yield f"{name}={written(value)} is not an option of {_name_of(kind)}{hint} (there are {', '.join(known)})"
+        elif name in types and not _fits(value, types[name]):
+            yield f"{name}={value!r}: give {in_words(types[name])}"
+
+
+def types_of_options(kind: type) -> dict[str, Any]:
+    """The annotated types of a constructor's keywords, its own and those that it hands on to its base."""
+    types: dict[str, Any] = {}
+    for base in reversed(kind.__mro__):
+        if "__init__" in vars(base):
+            try:
+                types |= get_type_hints(vars(base)["__init__"], include_extras=True)
+            except NameError:  # a class of others may annotate with what only type checkers import
+                continue
+    return types
+
+
+def _fits(value: object, kind: Any) -> bool:
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError:
+        return False
+    return True
 
 
 def written(value: object) -> str:
@@ -44,35 +76,5 @@ def written(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else repr(value)
 
 
-def _called(kind: type) -> str:
+def _name_of(kind: type) -> str:
     return str(getattr(kind, "name", kind.__name__))
-
-
-def check_number(name: str, value: Any, least: float, most: float, *, whole: bool = False) -> None:
-    """ValueError unless a number (not a truth value) between two bounds."""
-    kinds = int if whole else (int, float)
-    if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value <= most:
-        raise ValueError(f"{name}={value!r}: give a {'whole ' if whole else ''}number from {least} to {most}")
-
-
-def check_seed(value: Any) -> None:
-    """ValueError unless random numbers can be drawn from it."""
-    check_number("seed", value, 0, LARGEST_SEED, whole=True)
-
-
-def check_switch(name: str, value: Any) -> None:
-    """ValueError unless true or false."""
-    if value is not True and value is not False:
-        raise ValueError(f"{name}={value!r}: give true or false")
-
-
-def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> None:
-    """ValueError unless one of the choices."""
-    if value not in choices:
-        raise ValueError(f"{name}={value!r}: choose one of {', '.join(choices)}")
-
-
-def check_texts(name: str, value: Any) -> None:
-    """ValueError unless a list of texts; one text alone is none."""
-    if not isinstance(value, (list, tuple)) or not all(isinstance(one, str) for one in value):
-        raise ValueError(f'{name}={value!r}: give a list such as ["one", "two"]')

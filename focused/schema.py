@@ -10,7 +10,7 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import msgspec
 from msgspec import Meta, inspect
@@ -106,6 +106,8 @@ def named(part: str) -> Kind:
 
 def in_words(kind: Any) -> str:
     """What a type takes, as the end of "… is not"."""
+    if get_origin(kind) is Literal:  # msgspec would sort the choices
+        return f"one of {', '.join(map(str, get_args(kind)))}"
     return _words(inspect.type_info(kind))
 
 
@@ -113,8 +115,6 @@ def _words(kind: inspect.Type) -> str:
     match kind:
         case inspect.UnionType(types=(first, *_)):
             return _words(first)
-        case inspect.LiteralType(values=values):
-            return f"one of {', '.join(map(str, values))}"
         case inspect.IntType() | inspect.FloatType():
             return _range("a whole number" if isinstance(kind, inspect.IntType) else "a number", kind)
         case inspect.CustomType(cls=cls):

@@ -20,9 +20,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from focused.critics.base import Critic, Reason, Verdict
@@ -30,7 +31,6 @@ from focused.critics.classes import wanted_among
 from focused.critics.language import Language, check_languages, guess_languages, language_of
 from focused.critics.targets import Targets
 from focused.critics.terms import HALF_AT, Terms
-from focused.options import check_number, check_texts
 from focused.pages.page import Page
 from focused.pages.tokens import Ids, word_to_id, words
 
@@ -62,13 +62,10 @@ class KeywordsCritic(Critic):
         *,
         keywords: Sequence[str],
         languages: Sequence[str] = (),
-        seed_share: float = 0.4,
-        min_seeds: int = 2,
+        seed_share: Annotated[float, Meta(ge=0, le=_MOST_SEED_SHARE)] = 0.4,
+        min_seeds: Annotated[int, Meta(ge=1, le=_MOST_SEEDS)] = 2,
     ) -> None:
-        check_texts("keywords", keywords)
         check_languages(languages)
-        check_number("seed_share", seed_share, 0, _MOST_SEED_SHARE)
-        check_number("min_seeds", min_seeds, 1, _MOST_SEEDS, whole=True)
         phrases = {" ".join(found): found for found in map(words, keywords) if found}
         if not phrases:
             raise ValueError(f"keywords={list(keywords)!r}: give at least one word")

@@ -13,9 +13,10 @@ of small topics fall below 0.5.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 from scipy.special import expit, softmax
@@ -27,7 +28,7 @@ from focused.critics.bag import Bag, Vocabulary, min_pages_for
 from focused.critics.base import Critic, Reason, Verdict
 from focused.critics.classes import ranked, strongest, wanted
 from focused.critics.language import check_languages
-from focused.options import check_number, check_seed
+from focused.options import Seed
 from focused.pages.page import Page
 from focused.pages.tokens import Ids
 
@@ -54,12 +55,14 @@ class LogisticCritic(Critic):
     name = "logistic"
 
     def __init__(
-        self, *, strength: float = 10.0, min_pages: int = 0, languages: Sequence[str] = (), seed: int = 0
+        self,
+        *,
+        strength: Annotated[float, Meta(ge=1e-9, le=1_000_000)] = 10.0,
+        min_pages: Annotated[int, Meta(ge=0, le=1_000_000)] = 0,
+        languages: Sequence[str] = (),
+        seed: Seed = 0,
     ) -> None:
-        check_number("strength", strength, 1e-9, 1_000_000)
-        check_number("min_pages", min_pages, 0, 1_000_000, whole=True)
         check_languages(languages)
-        check_seed(seed)
         self.strength = strength
         self.min_pages = min_pages
         self.languages = tuple(languages)

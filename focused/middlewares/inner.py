@@ -27,8 +27,6 @@ from focused.safety.resolver import GuardedResolver, guard_reactor, release_reac
 
 logger = logging.getLogger(__name__)
 
-_CHOICES = ("refuse", "allow")
-
 
 class InnerAddressMiddleware:
     """Refuses inner addresses, unless ``FOCUSED_INNER_ALLOWED`` names them or ``FOCUSED_INNER_ADDRESSES`` is "allow".
@@ -44,10 +42,7 @@ class InnerAddressMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        choice = read(crawler.settings, "FOCUSED_INNER_ADDRESSES")
-        if choice not in _CHOICES:
-            raise ValueError(f"FOCUSED_INNER_ADDRESSES={choice!r}: choose one of {', '.join(_CHOICES)}")
-        if choice == "allow":
+        if read(crawler.settings, "FOCUSED_INNER_ADDRESSES") == "allow":
             raise NotConfigured("FOCUSED_INNER_ADDRESSES is 'allow'")
         if not crawler.settings.getbool("TWISTED_REACTOR_ENABLED"):
             raise ValueError(

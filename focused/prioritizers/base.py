@@ -6,18 +6,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isnan
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from focused.arrays import Arrays
 from focused.critics.base import Critic, Verdict
-from focused.options import check_choice, check_seed
+from focused.options import Seed
 from focused.pages.evidence import Evidence
 from focused.pages.page import Links, Page
 
-COMBINATIONS = ("first", "max", "mean")
+Combination = Literal["first", "max", "mean"]
+COMBINATIONS: tuple[Combination, ...] = get_args(Combination)
 LATE_WEIGHT = 0.5
 """What a late lesson weighs. It says less: the link was not followed, and most are links that many pages have."""
 
@@ -146,9 +147,7 @@ class Prioritizer(ABC):
     labels_pages: ClassVar[bool] = False
     """Does it tell by `label_of` where on a path a page stands?"""
 
-    def __init__(self, *, critic: Critic | None = None, combine: str = "first", seed: int = 0) -> None:
-        check_choice("combine", combine, COMBINATIONS)
-        check_seed(seed)
+    def __init__(self, *, critic: Critic | None = None, combine: Combination = "first", seed: Seed = 0) -> None:
         self.critic = critic
         self.combine = combine
         self.seed = seed

@@ -14,19 +14,30 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from copy import copy
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from focused.arrays import Arrays
 from focused.critics.base import Critic, Verdict
-from focused.options import check_number, check_switch
+from focused.options import Seed
 from focused.pages.evidence import MAX_OFFSET, Evidence, window
 from focused.pages.page import Links, Page
 from focused.pages.tokens import Ids
 from focused.pages.url_words import url_features
-from focused.prioritizers.base import BIAS, CRITIC, PLACE, Contribution, Lessons, Prioritizer, Shown, together
+from focused.prioritizers.base import (
+    BIAS,
+    CRITIC,
+    PLACE,
+    Combination,
+    Contribution,
+    Lessons,
+    Prioritizer,
+    Shown,
+    together,
+)
 from focused.prioritizers.features import Layout, LinkFeature, Look, Number, Place, Words
 from focused.prioritizers.kalman import KalmanLearner
 from focused.prioritizers.novelty import BITS, Visits
@@ -129,9 +140,9 @@ class Focused(Prioritizer):
         self,
         *,
         critic: Critic | None = None,
-        combine: str = "mean",
-        seed: int = 0,
-        d_max: int = 5,
+        combine: Combination = "mean",
+        seed: Seed = 0,
+        d_max: Annotated[int, Meta(ge=0, le=MAX_OFFSET)] = 5,
         offsets: bool = True,
         words: bool = True,
         address: bool = True,
@@ -141,19 +152,13 @@ class Focused(Prioritizer):
         source: bool = True,
         graded: bool = True,
         rarity: bool = True,
-        novelty: float = 0.005,
-        spread: float = 1.0,
-        bits: int = 18,
+        novelty: Annotated[float, Meta(ge=0, le=_MOST_NOVELTY)] = 0.005,
+        spread: Annotated[float, Meta(ge=0, le=100)] = 1.0,
+        bits: Annotated[int, Meta(ge=8, le=24)] = 18,
     ) -> None:
         super().__init__(critic=critic, combine=combine, seed=seed)
-        check_number("d_max", d_max, 0, MAX_OFFSET, whole=True)
-        check_number("bits", bits, 8, 24, whole=True)
-        check_number("novelty", novelty, 0, _MOST_NOVELTY)
-        check_number("spread", spread, 0, 100)
         parts = {"words": words, "address": address, "elements": elements, "siblings": siblings}
         switches = {**parts, "offsets": offsets, "reads": reads, "source": source, "graded": graded, "rarity": rarity}
-        for name, value in switches.items():
-            check_switch(name, value)
         self.d_max, self.offsets, self.graded = d_max, offsets, graded
         self.novelty = novelty
         self.id_bits = max(bits, BITS)

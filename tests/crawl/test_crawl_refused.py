@@ -65,7 +65,7 @@ def test_arguments_that_cannot_be_used(tmp_path: Path, arguments: dict[str, obje
         ({"DOWNLOAD_DELAY": "fast"}, "DOWNLOAD_DELAY: 'fast' is not a number"),
         ({"CONCURRENT_REQUESTS": "2.5"}, "CONCURRENT_REQUESTS: '2.5' is not a whole number"),
         ({"ROBOTSTXT_OBEY": "maybe"}, "ROBOTSTXT_OBEY: 'maybe' is not True or False"),
-        ({"FOCUSED_INNER_ADDRESSES": "foo"}, "'foo' is not one of allow, refuse"),
+        ({"FOCUSED_INNER_ADDRESSES": "foo"}, "'foo' is not one of refuse, allow"),
     ],
     ids=["unknown", "no whole number", "over no pages", "no harvest", "no number", "no folder", "below a file"]
     + [f"bounds {n}" for n in range(10)],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from focused.critics.keywords import KeywordsCritic
+from focused.options import make
 from focused.pages.page import Page
 from tests.critics.toy_pages import page
 
@@ -128,4 +129,4 @@ def test_seeds_can_be_left_unread() -> None:
 )  # fmt: skip
 def test_wrong_options_are_named(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=f"{next(iter(wrong))}="):
-        KeywordsCritic(**({"keywords": ["bird"]} | wrong))
+        make(KeywordsCritic, {"keywords": ["bird"]} | wrong, table="critic")

@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 
 from focused.critics.background import BACKGROUND
 from focused.critics.logistic import LogisticCritic
+from focused.options import make
 from focused.pages.tokens import words
 from tests.critics.toy_pages import BIRDS, MEALS, STARS, examples, page
 
@@ -80,4 +81,4 @@ def test_a_class_of_one_page_does_not_break_naming() -> None:
 )  # fmt: skip
 def test_wrong_options_are_named(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=f"{next(iter(wrong))}="):
-        LogisticCritic(**wrong)
+        make(LogisticCritic, wrong, table="critic")

@@ -373,7 +373,7 @@ def test_with_no_spread_only_the_numbers_beside_the_features_learn():
 )  # fmt: skip
 def test_bad_values_are_named_with_the_way_out(name, value):
     with pytest.raises(ValueError, match=f"{name}={value!r}: (give|choose)"):
-        Focused(**{name: value})
+        build(Focused, {name: value})
 
 
 def test_unknown_options_are_named_with_the_nearest_known():

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from typing import Any
 
 import numpy as np
 import pytest
 
+from focused import registry
 from focused.critics.base import Verdict
+from focused.options import types_of_options
 from focused.pages.evidence import Evidence
 from focused.papers.prioritizers.taught import NotTaught, TaughtCard, load_taught, save_taught
 from focused.prioritizers.base import COMBINATIONS
 from focused.prioritizers.options import build
 from focused.registry import UnknownName, find, names
+from focused.schema import in_words
 from tests.prioritizers.prioritizer_cases import (
     WAY,
     OneWordCritic,
@@ -243,7 +247,7 @@ def test_options_behind_a_name_are_told_where_they_go():
 def test_a_bad_option_is_told_with_the_file_that_it_is_in(tmp_path):
     file = str(tmp_path / "topic.toml")
     kind = find("prioritizer", "focused")
-    with pytest.raises(ValueError, match=rf"^{file}: \[prioritizer\] novelti=1 is no option.* did you mean 'novelty'"):
+    with pytest.raises(ValueError, match=rf"^{file}: \[prioritizer\] novelti=1 is not .* did you mean 'novelty'"):
         build(kind, {"novelti": 1}, file=file)
     with pytest.raises(ValueError, match=rf"^{file}: \[prioritizer\] spread='x': give"):
         build(kind, {"spread": "x"}, file=file)
@@ -310,3 +314,13 @@ def test_teaching_gives_figures_and_progress(name):
     assert all(np.isfinite(value) for value in figures.values())
     assert steps
     assert all(done <= total for done, total in steps)
+
+
+@pytest.mark.parametrize("part", ["critic", "prioritizer"])
+def test_the_type_of_every_option_says_what_it_takes(part: str) -> None:
+    """Numbers have bounds, words are of a choice."""
+    for name, kind in registry.usable(part):
+        options = set(signature(kind).parameters) - {"critic", "keywords", "languages", "options"}
+        words = {option: in_words(hint) for option, hint in types_of_options(kind).items() if option in options}
+        assert words.keys() == options, name
+        assert not [option for option in words if words[option] in {"a number", "a whole number", "text in quotes"}]

@@ -18,15 +18,15 @@ their parent (`focused.papers.critics.levels`); a page is its 100 strongest term
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from focused.critics.base import Critic, Reason, Verdict
 from focused.critics.classes import NoSuchClass, wanted
 from focused.critics.language import check_languages, guess_languages
-from focused.options import check_number, check_switch
 from focused.pages.page import Page
 from focused.pages.tokens import Ids
 from focused.papers.critics.c_value import Terms, recognise, recognise_example, spelling_of
@@ -53,15 +53,12 @@ class LexicalCritic(Critic):
     def __init__(
         self,
         *,
-        terms: int = 400,
+        terms: Annotated[int, Meta(ge=1, le=100_000)] = 400,
         weighted: bool = False,
         siblings: bool = True,
         boundaries: bool = True,
         languages: Sequence[str] = (),
     ) -> None:
-        check_number("terms", terms, 1, 100_000, whole=True)
-        for name, value in {"weighted": weighted, "siblings": siblings, "boundaries": boundaries}.items():
-            check_switch(name, value)
         check_languages(languages)
         if languages:
             _check_language(languages)

@@ -19,9 +19,10 @@ probabilities of long pages to 0 and 1: `LogisticCritic` is finer where degrees 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Self
+from typing import Annotated, Literal, Self
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.special import logsumexp
@@ -31,12 +32,10 @@ from focused.critics.bag import Bag, Vocabulary, min_pages_for
 from focused.critics.base import Critic, Reason, Verdict
 from focused.critics.classes import ranked, strongest, wanted
 from focused.critics.language import check_languages
-from focused.options import check_choice, check_number
 from focused.pages.page import Page
 from focused.pages.tokens import Ids
 
 _KNOWN_BEFORE = 300
-PRIORS = ("examples", "balanced")
 
 
 class NaiveBayesCritic(Critic):
@@ -54,11 +53,13 @@ class NaiveBayesCritic(Critic):
     name = "naive-bayes"
 
     def __init__(
-        self, *, priors: str = "examples", smoothing: float = 1.0, min_pages: int = 0, languages: Sequence[str] = ()
+        self,
+        *,
+        priors: Literal["examples", "balanced"] = "examples",
+        smoothing: Annotated[float, Meta(ge=1e-9, le=1_000_000)] = 1.0,
+        min_pages: Annotated[int, Meta(ge=0, le=1_000_000)] = 0,
+        languages: Sequence[str] = (),
     ) -> None:
-        check_choice("priors", priors, PRIORS)
-        check_number("smoothing", smoothing, 1e-9, 1_000_000)
-        check_number("min_pages", min_pages, 0, 1_000_000, whole=True)
         check_languages(languages)
         self.priors = priors
         self.smoothing = smoothing

@@ -34,26 +34,26 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from copy import copy
-from typing import Any, Self
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from focused.arrays import Arrays
 from focused.critics.base import Critic, Verdict
-from focused.options import check_choice, check_number, check_switch
+from focused.options import Seed
 from focused.pages.evidence import MAX_OFFSET, Evidence, window
 from focused.pages.page import Links, Page
 from focused.papers.prioritizers.learner import Learner
 from focused.papers.prioritizers.logistic import LogisticLearner
 from focused.papers.prioritizers.naive_bayes import NaiveBayesLearner
-from focused.prioritizers.base import BIAS, CRITIC, Contribution, Lessons, Prioritizer, Shown, together
+from focused.prioritizers.base import BIAS, CRITIC, Combination, Contribution, Lessons, Prioritizer, Shown, together
 from focused.prioritizers.context import append_to_each, append_to_rows, class_features, neighbours
 from focused.prioritizers.opinions import opinions
 from focused.prioritizers.options import check_made_alike
 from focused.prioritizers.rows import logit
 
-LEARNERS = ("logistic", "naive-bayes")
 _PRIOR = {"source relevance": 0.5, "anchor": 0.5, "words around": 0.5, "bias": 0.0}
 _READ_WITHIN = 3
 _FORMAT = 2
@@ -83,29 +83,21 @@ class Apprentice(Prioritizer):
         self,
         *,
         critic: Critic | None = None,
-        combine: str = "mean",
-        seed: int = 0,
-        d_max: int = 5,
+        combine: Combination = "mean",
+        seed: Seed = 0,
+        d_max: Annotated[int, Meta(ge=0, le=MAX_OFFSET)] = 5,
         offsets: bool = True,
         reads: bool = True,
         topics: bool = True,
         cocitation: bool = False,
-        learner: str = "logistic",
-        bits: int = 18,
-        rate: float = 0.3,
-        replays: float = 2.0,
-        memory: int = 4_000,
+        learner: Literal["logistic", "naive-bayes"] = "logistic",
+        bits: Annotated[int, Meta(ge=8, le=24)] = 18,
+        rate: Annotated[float, Meta(ge=1e-6, le=100)] = 0.3,
+        replays: Annotated[float, Meta(ge=0, le=100)] = 2.0,
+        memory: Annotated[int, Meta(ge=1, le=1_000_000)] = 4_000,
     ) -> None:
         super().__init__(critic=critic, combine=combine, seed=seed)
-        check_number("d_max", d_max, 0, MAX_OFFSET, whole=True)
-        check_number("bits", bits, 8, 24, whole=True)
-        check_number("rate", rate, 1e-6, 100)
-        check_number("replays", replays, 0, 100)
-        check_number("memory", memory, 1, 1_000_000, whole=True)
-        check_choice("learner", learner, LEARNERS)
         switches = {"offsets": offsets, "reads": reads, "topics": topics, "cocitation": cocitation}
-        for name, value in switches.items():
-            check_switch(name, value)
         self.d_max, self.offsets, self.reads = d_max, offsets, reads
         self.topics, self.sees_fetched = topics, cocitation
         self.id_bits = bits

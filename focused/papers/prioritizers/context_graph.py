@@ -27,16 +27,17 @@ TF-IDF, told no more. Course pages found after 50, 100 and 200 pages, added up, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from focused.arrays import Arrays
 from focused.critics.bag import Bag, Vocabulary, min_pages_for
 from focused.critics.base import Critic
-from focused.options import check_number
+from focused.options import Seed
 from focused.pages.evidence import ON_PAGE, Evidence, mix
 from focused.pages.tokens import Ids
 from focused.papers.paths.stops import FURTHEST, Stops
@@ -44,7 +45,7 @@ from focused.papers.prioritizers.bayes import Bayes, Floats
 from focused.papers.prioritizers.clicks import Clicks
 from focused.papers.prioritizers.ground import is_held_out
 from focused.papers.prioritizers.taught import Figures, NotTaught, Progress, TaughtPrioritizer
-from focused.prioritizers.base import Contribution
+from focused.prioritizers.base import Combination, Contribution
 
 if TYPE_CHECKING:
     from focused.critics.base import Verdict
@@ -69,17 +70,13 @@ class ContextGraph(TaughtPrioritizer):
         self,
         *,
         critic: Critic | None = None,
-        combine: str = "max",
-        seed: int = 0,
-        words: int = 40,
-        other: float = 0.05,
-        own_queue: int | None = None,
+        combine: Combination = "max",
+        seed: Seed = 0,
+        words: Annotated[int, Meta(ge=1, le=10_000)] = 40,
+        other: Annotated[float, Meta(ge=0, le=0.9)] = 0.05,
+        own_queue: Annotated[int, Meta(ge=0, le=OTHER)] | None = None,
     ) -> None:
         super().__init__(critic=critic, combine=combine, seed=seed)
-        check_number("words", words, 1, 10_000, whole=True)
-        check_number("other", other, 0, 0.9)
-        if own_queue is not None:
-            check_number("own_queue", own_queue, 0, OTHER, whole=True)
         self.words, self.other, self.own_queue = words, other, own_queue
         self._vocabulary = Vocabulary([])
         self._idf: Floats = np.zeros(0)

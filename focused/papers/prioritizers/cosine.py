@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.base import Critic
+from focused.options import Seed
 from focused.pages.evidence import Evidence
 from focused.papers.prioritizers.similarity import Similarity
-from focused.prioritizers.base import Contribution, Prioritizer
+from focused.prioritizers.base import Combination, Contribution, Prioritizer
 
 if TYPE_CHECKING:
     from focused.critics.base import Verdict
@@ -30,7 +31,7 @@ class Cosine(Prioritizer):
     name = "cosine"
     dense = ("cosine of the page to the targets",)
 
-    def __init__(self, *, critic: Critic | None = None, combine: str = "first", seed: int = 0) -> None:
+    def __init__(self, *, critic: Critic | None = None, combine: Combination = "first", seed: Seed = 0) -> None:
         super().__init__(critic=critic, combine=combine, seed=seed)
         self._similarity = Similarity(critic, "cosine", self.name)
 

@@ -41,15 +41,16 @@ others'). The critic's opinion of page, anchor and words near as features (Texas
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal
 from weakref import WeakKeyDictionary
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from focused.arrays import Arrays
 from focused.critics.base import Critic, Verdict
-from focused.options import check_choice, check_number, check_switch, check_texts
+from focused.options import Seed
 from focused.pages.evidence import Evidence
 from focused.pages.page import Links, Page
 from focused.papers.pages.headings import as_heading
@@ -57,9 +58,10 @@ from focused.papers.paths.path import PREFIX
 from focused.papers.paths.stops import Stops
 from focused.papers.prioritizers.crf_chain import Chain, Floats, alpha_step, delta_step, start
 from focused.papers.prioritizers.crf_features import link_features, page_features
-from focused.papers.prioritizers.crf_lessons import REWARDS, Teaching
+from focused.papers.prioritizers.crf_lessons import Teaching
 from focused.papers.prioritizers.taught import Figures, NotTaught, Progress, TaughtPrioritizer
-from focused.prioritizers.base import Contribution
+from focused.prioritizers.base import Combination, Contribution
+from focused.schema import Share
 
 _SMALLEST = 1e-30
 _TOLD = 0.05
@@ -77,26 +79,18 @@ class Crf(TaughtPrioritizer):
         self,
         *,
         critic: Critic | None = None,
-        combine: str = "max",
-        seed: int = 0,
-        gamma: float = 0.5,
-        reward: str = "thesis",
-        c2: float = 0.2,
-        least: int = 1,
-        near: int = 10,
+        combine: Combination = "max",
+        seed: Seed = 0,
+        gamma: Share = 0.5,
+        reward: Literal["thesis", "paths"] = "thesis",
+        c2: Annotated[float, Meta(ge=1e-6, le=1_000_000)] = 0.2,
+        least: Annotated[int, Meta(ge=1, le=1_000)] = 1,
+        near: Annotated[int, Meta(ge=0, le=100)] = 10,
         headings: Sequence[str] = (),
         sinks: bool = False,
-        iterations: int = 200,
+        iterations: Annotated[int, Meta(ge=1, le=10_000)] = 200,
     ) -> None:
         super().__init__(critic=critic, combine=combine, seed=seed)
-        check_number("gamma", gamma, 0, 1)
-        check_number("c2", c2, 1e-6, 1e6)
-        check_number("least", least, 1, 1_000, whole=True)
-        check_number("near", near, 0, 100, whole=True)
-        check_number("iterations", iterations, 1, 10_000, whole=True)
-        check_choice("reward", reward, REWARDS)
-        check_switch("sinks", sinks)
-        check_texts("headings", headings)
         if not all(map(as_heading, headings)):
             raise ValueError(f"headings={headings!r}: give a list of headings of one to five words each")
         self.near, self.headings = near, frozenset(map(as_heading, headings))

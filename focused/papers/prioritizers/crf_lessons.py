@@ -20,7 +20,6 @@ from focused.papers.prioritizers.crf_reward import reward_of_links, reward_of_pa
 from focused.papers.prioritizers.crf_training import Sequences, concat_rows, padded, train
 from focused.papers.prioritizers.taught import Figures, NotTaught, Progress
 
-REWARDS = ("thesis", "paths")
 _FOLDS = 3
 Said = list[tuple[int, int]]
 

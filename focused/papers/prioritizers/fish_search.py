@@ -24,15 +24,17 @@ the same page the greatest potential and depth count, as in Hersovici et al.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from focused.critics.base import RELEVANT, Critic
-from focused.options import check_number
+from focused.options import Seed
 from focused.pages.evidence import Evidence
-from focused.prioritizers.base import Contribution, Prioritizer
+from focused.prioritizers.base import Combination, Contribution, Prioritizer
+from focused.schema import Share
 
 if TYPE_CHECKING:
     from focused.critics.base import Verdict
@@ -54,18 +56,14 @@ class FishSearch(Prioritizer):
         self,
         *,
         critic: Critic | None = None,
-        combine: str = "max",
-        seed: int = 0,
-        depth: int = 3,
-        width: int = 30,
-        alpha: float = 1.5,
-        relevant: float = RELEVANT,
+        combine: Combination = "max",
+        seed: Seed = 0,
+        depth: Annotated[int, Meta(ge=1, le=100)] = 3,
+        width: Annotated[int, Meta(ge=1, le=10_000)] = 30,
+        alpha: Annotated[float, Meta(ge=1, le=100)] = 1.5,
+        relevant: Share = RELEVANT,
     ) -> None:
         super().__init__(critic=critic, combine=combine, seed=seed)
-        check_number("depth", depth, 1, 100, whole=True)
-        check_number("width", width, 1, 10_000, whole=True)
-        check_number("alpha", alpha, 1, 100)
-        check_number("relevant", relevant, 0, 1)
         self.depth, self.width, self.alpha, self.relevant = depth, width, alpha, relevant
 
     def evidence(

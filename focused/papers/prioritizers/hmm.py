@@ -20,24 +20,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from focused.arrays import Arrays
 from focused.critics.base import Critic, Verdict
-from focused.options import check_choice, check_number
+from focused.options import Seed
 from focused.pages.evidence import Evidence
 from focused.pages.page import Links, Page
 from focused.papers.paths.stops import Stops
 from focused.papers.prioritizers.ground import NO_PAGE, Ground, figures_of, prior_of
 from focused.papers.prioritizers.hmm_chain import Chain, Clusters
 from focused.papers.prioritizers.states import (
-    INFERENCES,
     NAMES,
-    PRIORITIES,
     Floats,
+    Inference,
+    Priority,
     belief_on_arrival,
     log_odds,
     normalised,
@@ -47,7 +48,8 @@ from focused.papers.prioritizers.states import (
     uniform,
 )
 from focused.papers.prioritizers.taught import Figures, Progress, TaughtPrioritizer
-from focused.prioritizers.base import Contribution
+from focused.prioritizers.base import Combination, Contribution
+from focused.schema import Share
 
 
 class Hmm(TaughtPrioritizer):
@@ -66,22 +68,16 @@ class Hmm(TaughtPrioritizer):
         self,
         *,
         critic: Critic | None = None,
-        combine: str = "mean",
-        seed: int = 0,
-        inference: str = "marginal",
-        priority: str = "discounted",
-        gamma: float = 0.3,
-        clusters: int = 50,
-        dimensions: int = 50,
-        smoothing: float = 1.0,
+        combine: Combination = "mean",
+        seed: Seed = 0,
+        inference: Inference = "marginal",
+        priority: Priority = "discounted",
+        gamma: Share = 0.3,
+        clusters: Annotated[int, Meta(ge=2, le=1_000)] = 50,
+        dimensions: Annotated[int, Meta(ge=1, le=1_000)] = 50,
+        smoothing: Annotated[float, Meta(ge=1e-6, le=1_000)] = 1.0,
     ) -> None:
         super().__init__(critic=critic, combine=combine, seed=seed)
-        check_choice("inference", inference, INFERENCES)
-        check_choice("priority", priority, PRIORITIES)
-        check_number("gamma", gamma, 0, 1)
-        check_number("clusters", clusters, 2, 1_000, whole=True)
-        check_number("dimensions", dimensions, 1, 1_000, whole=True)
-        check_number("smoothing", smoothing, 1e-6, 1_000)
         self.inference, self.priority, self.gamma = inference, priority, gamma
         self.clusters, self.dimensions, self.smoothing = clusters, dimensions, smoothing
         self._model: tuple[Clusters, Chain] | None = None

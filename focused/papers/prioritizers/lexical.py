@@ -21,14 +21,15 @@ link. Level n + 1 has terms of its own, as with the critic.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from focused.arrays import Arrays
 from focused.critics.base import Critic, Verdict
-from focused.options import check_choice, check_number, check_switch
+from focused.options import Seed
 from focused.pages.evidence import ANCHOR, NEAR, Evidence, mix
 from focused.pages.page import Links, Page
 from focused.pages.tokens import Ids
@@ -37,9 +38,9 @@ from focused.papers.critics.levels import FRACTION, level_name, level_of, place_
 from focused.papers.critics.lexical import LexicalCritic
 from focused.papers.critics.profiles import Floats, Ints, Phrases, ranges, runs_in
 from focused.papers.prioritizers.features import anchor_spans
-from focused.prioritizers.base import Contribution, Prioritizer, together
+from focused.prioritizers.base import Combination, Contribution, Prioritizer, together
+from focused.schema import Share
 
-COMBINATIONS = ("product", "linear")
 FEATURES = ("context", "content", "page")
 _TOLD = ("words near", "anchor", "page")
 _LONGEST_ANCHOR = 20
@@ -62,19 +63,16 @@ class Lexical(Prioritizer):
         self,
         *,
         critic: Critic | None = None,
-        combine: str = "first",
-        seed: int = 0,
-        k: int = 6,
-        combination: str = "product",
-        a: float | None = None,
-        b: float | None = None,
-        c: float | None = None,
+        combine: Combination = "first",
+        seed: Seed = 0,
+        k: Annotated[int, Meta(ge=4, le=10)] = 6,
+        combination: Literal["product", "linear"] = "product",
+        a: Share | None = None,
+        b: Share | None = None,
+        c: Share | None = None,
         graded: bool = True,
     ) -> None:
         super().__init__(critic=critic, combine=combine, seed=seed)
-        check_number("k", k, 4, 10, whole=True)
-        check_choice("combination", combination, COMBINATIONS)
-        check_switch("graded", graded)
         if critic is not None and not isinstance(critic, LexicalCritic):
             raise ValueError(
                 f"the prioritizer 'lexical' goes by the levels of the critic 'lexical', but the critic is "
@@ -162,8 +160,8 @@ def _given_weights(*weights: float | None) -> tuple[float, ...] | None:
     given = [weight for weight in weights if weight is not None]
     if not given:
         return None
-    for name, weight in zip("abc", weights, strict=True):
-        check_number(name, weight, 0, 1)
+    if len(given) < len(weights):
+        raise ValueError(f"a, b, c = {weights!r}: give all three weights, or none")
     total = sum(given)
     if not total:
         raise ValueError(f"a, b, c = {weights!r}: at least one weight must be above 0")

@@ -36,26 +36,27 @@ pages .88 and .85, three topics): one was kept, with a fifth of the weights.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from focused.arrays import Arrays
 from focused.critics.base import Critic, Verdict
-from focused.options import check_choice, check_number
+from focused.options import Seed
 from focused.pages.evidence import Evidence
 from focused.pages.page import Links, Page
 from focused.pages.tokens import Ids
 from focused.papers.paths.stops import Stops
-from focused.papers.prioritizers.memm_features import FEATURES, OF_LINK, Sight
+from focused.papers.prioritizers.memm_features import OF_LINK, Sight
 from focused.papers.prioritizers.memm_teaching import Models, Teaching
 from focused.papers.prioritizers.states import (
-    INFERENCES,
     NAMES,
-    PRIORITIES,
     STATES,
     Floats,
+    Inference,
+    Priority,
     belief_on_arrival,
     log_odds,
     path_told,
@@ -65,7 +66,8 @@ from focused.papers.prioritizers.states import (
     worth,
 )
 from focused.papers.prioritizers.taught import Figures, Progress, TaughtPrioritizer
-from focused.prioritizers.base import Contribution
+from focused.prioritizers.base import Combination, Contribution
+from focused.schema import Share
 
 _NOTHING = np.zeros(0, np.uint32)
 _SMALLEST = 1e-9
@@ -90,26 +92,18 @@ class Memm(TaughtPrioritizer):
         self,
         *,
         critic: Critic | None = None,
-        combine: str = "max",
-        seed: int = 0,
-        features: str = "all",
-        inference: str = "marginal",
-        priority: str = "discounted",
-        gamma: float = 0.3,
-        keywords: int = 200,
-        near: int = 4,
-        strength: float = 0.1,
-        beside: float = 0.3,
+        combine: Combination = "max",
+        seed: Seed = 0,
+        features: Literal["all", "words", "sim-meta"] = "all",
+        inference: Inference = "marginal",
+        priority: Priority = "discounted",
+        gamma: Share = 0.3,
+        keywords: Annotated[int, Meta(ge=0, le=10_000)] = 200,
+        near: Annotated[int, Meta(ge=0, le=100)] = 4,
+        strength: Annotated[float, Meta(ge=1e-6, le=1_000_000)] = 0.1,
+        beside: Share = 0.3,
     ) -> None:
         super().__init__(critic=critic, combine=combine, seed=seed)
-        check_choice("features", features, FEATURES)
-        check_choice("inference", inference, INFERENCES)
-        check_choice("priority", priority, PRIORITIES)
-        check_number("gamma", gamma, 0, 1)
-        check_number("keywords", keywords, 0, 10_000, whole=True)
-        check_number("near", near, 0, 100, whole=True)
-        check_number("strength", strength, 1e-6, 1e6)
-        check_number("beside", beside, 0, 1)
         self.features, self.near = features, near
         self.inference, self.priority, self.gamma = inference, priority, gamma
         self._teaching = Teaching(keywords=keywords, strength=strength, beside=beside, inference=inference)

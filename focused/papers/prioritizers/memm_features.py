@@ -23,7 +23,6 @@ from focused.pages.url_words import url_features
 from focused.papers.prioritizers.features import Rows, anchor_spans, anchor_words, words_near
 from focused.prioritizers.context import append_to_each, append_to_rows
 
-FEATURES = ("all", "words", "sim-meta")
 OF_PAGE = (
     "cosine of the page",
     "cosine of its title and headings",

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.base import Critic
-from focused.options import make
+from focused.options import Seed, make
 from focused.pages.evidence import Evidence
 from focused.papers.prioritizers.apprentice import Apprentice
-from focused.prioritizers.base import Lessons, Prioritizer
+from focused.prioritizers.base import Combination, Lessons, Prioritizer
 
 if TYPE_CHECKING:
     from focused.critics.base import Verdict
@@ -36,7 +36,9 @@ class BestFirstObserved(Prioritizer):
     # R(u) as it is: the apprentice's own number is cut off at both ends, and would make other ties.
     dense = (*Apprentice.dense, "R(u)")
 
-    def __init__(self, *, critic: Critic | None = None, combine: str = "first", seed: int = 0, **options: Any) -> None:
+    def __init__(
+        self, *, critic: Critic | None = None, combine: Combination = "first", seed: Seed = 0, **options: Any
+    ) -> None:
         super().__init__(critic=critic, combine=combine, seed=seed)
         self.apprentice = make(Apprentice, {"seed": seed, **options}, table="prioritizer", critic=critic)
         self.sees_fetched = self.apprentice.sees_fetched

@@ -24,16 +24,17 @@ the page (``untaken`` 0.1) 244. Without links of pages to themselves, which tell
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 from scipy.stats import spearmanr
 
 from focused.arrays import Arrays
 from focused.critics.base import Critic
-from focused.options import check_number
+from focused.options import Seed
 from focused.pages.evidence import ON_PAGE, Evidence, mix
 from focused.pages.tokens import Ids
 from focused.pages.url_words import url_features
@@ -44,8 +45,9 @@ from focused.papers.prioritizers.clicks import NOWHERE, Clicks
 from focused.papers.prioritizers.features import anchor_words, rows_to_matrix, words_near
 from focused.papers.prioritizers.ground import is_held_out
 from focused.papers.prioritizers.taught import Figures, NotTaught, Progress, TaughtPrioritizer
-from focused.prioritizers.base import Contribution
+from focused.prioritizers.base import Combination, Contribution
 from focused.prioritizers.context import append_to_each, append_to_rows
+from focused.schema import Share
 
 if TYPE_CHECKING:
     from focused.critics.base import Verdict
@@ -68,16 +70,13 @@ class QLearning(TaughtPrioritizer):
         self,
         *,
         critic: Critic | None = None,
-        combine: str = "max",
-        seed: int = 0,
-        gamma: float = 0.5,
-        bins: int = 3,
-        untaken: float = 1.0,
+        combine: Combination = "max",
+        seed: Seed = 0,
+        gamma: Share = 0.5,
+        bins: Annotated[int, Meta(ge=2, le=NOWHERE + 1)] = 3,
+        untaken: Share = 1.0,
     ) -> None:
         super().__init__(critic=critic, combine=combine, seed=seed)
-        check_number("gamma", gamma, 0, 1)
-        check_number("bins", bins, 2, NOWHERE + 1, whole=True)
-        check_number("untaken", untaken, 0, 1)
         self.gamma, self.bins, self.untaken = gamma, bins, untaken
         self._known: Ids = np.zeros(0, np.uint32)
         self._bayes: Bayes | None = None

@@ -16,17 +16,19 @@ The score is potential(*v*). Where several links lead to a page the greatest cou
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from focused.critics.base import Critic
-from focused.options import check_number
+from focused.options import Seed
 from focused.pages.evidence import Evidence
 from focused.papers.prioritizers.features import anchor_spans
-from focused.papers.prioritizers.similarity import Similarity
-from focused.prioritizers.base import Contribution, Prioritizer
+from focused.papers.prioritizers.similarity import By, Similarity
+from focused.prioritizers.base import Combination, Contribution, Prioritizer
+from focused.schema import Share
 
 if TYPE_CHECKING:
     from focused.critics.base import Verdict
@@ -44,19 +46,16 @@ class SharkSearch(Prioritizer):
         self,
         *,
         critic: Critic | None = None,
-        combine: str = "max",
-        seed: int = 0,
-        by: str = "critic",
-        delta: float = 0.5,
-        beta: float = 0.8,
-        gamma: float = 0.5,
-        relevant: float = 0.5,
-        words: int = 10,
+        combine: Combination = "max",
+        seed: Seed = 0,
+        by: By = "critic",
+        delta: Share = 0.5,
+        beta: Share = 0.8,
+        gamma: Share = 0.5,
+        relevant: Share = 0.5,
+        words: Annotated[int, Meta(ge=0, le=1_000)] = 10,
     ) -> None:
         super().__init__(critic=critic, combine=combine, seed=seed)
-        for name, value in {"delta": delta, "beta": beta, "gamma": gamma, "relevant": relevant}.items():
-            check_number(name, value, 0, 1)
-        check_number("words", words, 0, 1_000, whole=True)
         self._similarity = Similarity(critic, by, self.name)
         self.delta, self.beta, self.gamma = delta, beta, gamma
         self.relevant, self.words = relevant, words

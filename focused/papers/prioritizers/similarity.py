@@ -8,25 +8,24 @@ that a text without meaning has similarity 0 either way.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.base import Critic, Verdict
 from focused.critics.targets import Targets
-from focused.options import check_choice
 from focused.pages.page import Page
 from focused.pages.tokens import Ids
 
 Floats = NDArray[np.float32]
-BY = ("critic", "cosine")
+By = Literal["critic", "cosine"]
 
 
 class Similarity:
     """The similarity of pages and texts to what a critic is after; ``asker`` is the prioritizer's name, for errors."""
 
-    def __init__(self, critic: Critic | None, by: str, asker: str) -> None:
-        check_choice("by", by, BY)
+    def __init__(self, critic: Critic | None, by: By, asker: str) -> None:
         self._critic = critic
         self.by = by
         self._asker = asker

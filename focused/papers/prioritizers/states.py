@@ -7,6 +7,8 @@ step: the factor is the same for all states, so nothing but overflow is lost.
 
 from __future__ import annotations
 
+from typing import Literal
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,8 +20,8 @@ Floats = NDArray[np.float64]
 
 NAMES = tuple(f"T{layer}" for layer in range(FURTHEST + 1))
 STATES = len(NAMES)
-INFERENCES = ("marginal", "viterbi")
-PRIORITIES = ("discounted", "state")
+Inference = Literal["marginal", "viterbi"]
+Priority = Literal["discounted", "state"]
 
 
 def uniform() -> Floats:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from focused.critics.background import BACKGROUND
+from focused.options import make
 from focused.pages.page import Page, page_from_html
 from focused.papers.critics.naive_bayes import NaiveBayesCritic
 from tests.critics.toy_pages import BIRDS, MEALS, page
@@ -108,4 +109,4 @@ def test_without_negatives_general_language_is_the_other_class() -> None:
 )  # fmt: skip
 def test_wrong_options_are_named(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=f"{next(iter(wrong))}="):
-        NaiveBayesCritic(**wrong)
+        make(NaiveBayesCritic, wrong, table="critic")

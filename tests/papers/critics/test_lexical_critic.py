@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from focused.critics.base import RELEVANT
 from focused.critics.classes import NoSuchClass
 from focused.critics.teach import teach
+from focused.options import make
 from focused.pages.tokens import LEXICON
 from focused.papers.critics.c_value import recognise
 from focused.papers.critics.level_model import LevelModel
@@ -181,7 +182,7 @@ def test_examples_in_another_language_are_refused_with_the_way_out():
 )
 def test_a_bad_option_is_told(option, value):
     with pytest.raises(ValueError, match=f"{option}={value!r}: give"):
-        LexicalCritic(**{option: value})
+        make(LexicalCritic, {option: value}, table="critic")
 
 
 def test_other_languages_are_no_option():

@@ -222,7 +222,7 @@ def test_memory_is_bounded():
 )  # fmt: skip
 def test_bad_values_are_named(name, value):
     with pytest.raises(ValueError, match=f"{name}={value!r}"):
-        Apprentice(**{name: value})
+        build(Apprentice, {name: value})
 
 
 def test_unknown_options_are_named_with_the_nearest_known():
@@ -232,7 +232,7 @@ def test_unknown_options_are_named_with_the_nearest_known():
 
 
 def test_unknown_options_that_are_handed_on_are_named():
-    with pytest.raises(ValueError, match=r"^dmax=3 is no option of apprentice; did you mean 'd_max'"):
+    with pytest.raises(ValueError, match=r"^dmax=3 is not an option of apprentice; did you mean 'd_max'"):
         build(BestFirstObserved, {"dmax": 3})
 
 

@@ -14,6 +14,7 @@ from focused.papers.paths.path import Path, Step
 from focused.papers.paths.stops import resolve
 from focused.papers.prioritizers.context_graph import LAYERS, OTHER, ContextGraph
 from focused.papers.prioritizers.taught import NotTaught
+from focused.prioritizers.options import build
 from tests.prioritizers.prioritizer_cases import built, page, toy_paths, toy_site
 
 
@@ -157,7 +158,7 @@ def test_untaught_it_says_so():
 )
 def test_bad_values_are_named(name, value):
     with pytest.raises(ValueError, match=f"{name}={value!r}"):
-        ContextGraph(**{name: value})
+        build(ContextGraph, {name: value})
 
 
 def test_what_was_taught_with_other_options_is_refused():

@@ -198,7 +198,7 @@ def test_paths_that_cannot_teach_are_refused_with_a_word(paths, said):
 @pytest.mark.parametrize("headings", ["teaching", [""], ["far too many words for a heading"], [3], 3])
 def test_headings_are_a_list_of_short_texts(headings):
     with pytest.raises(ValueError, match="headings="):
-        Crf(headings=headings)
+        build(Crf, {"headings": headings})
 
 
 @pytest.mark.parametrize(

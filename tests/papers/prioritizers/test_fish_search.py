@@ -8,6 +8,7 @@ import pytest
 from focused.critics.base import Verdict
 from focused.pages.evidence import Evidence
 from focused.papers.prioritizers.fish_search import FishSearch
+from focused.prioritizers.options import build
 from tests.prioritizers.prioritizer_cases import page
 
 GOOD, BAD = Verdict(0.9), Verdict(0.1)
@@ -80,7 +81,7 @@ def test_explains_by_the_potential_score():
 )
 def test_bad_values_are_named(name, value):
     with pytest.raises(ValueError, match=f"{name}={value!r}"):
-        FishSearch(**{name: value})
+        build(FishSearch, {name: value})
 
 
 def test_scores_are_float32():

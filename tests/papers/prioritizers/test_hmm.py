@@ -13,6 +13,7 @@ from focused.papers.prioritizers.hmm import Hmm
 from focused.papers.prioritizers.hmm_chain import Clusters
 from focused.papers.prioritizers.states import STATES, normalised, uniform
 from focused.papers.prioritizers.taught import NotTaught
+from focused.prioritizers.options import build
 from tests.prioritizers.prioritizer_cases import WAY, OneWordCritic, built, page, toy_paths, toy_site
 
 
@@ -127,7 +128,7 @@ def test_pages_without_words_cannot_teach():
 def test_options_of_hmm_that_are_wrong_are_named(options):
     ((name, value),) = options.items()
     with pytest.raises(ValueError, match=f"{name}={value!r}"):
-        Hmm(**options)
+        build(Hmm, options)
 
 
 def test_what_was_clustered_is_bound_to_its_options(taught):

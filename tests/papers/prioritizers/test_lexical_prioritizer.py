@@ -152,9 +152,9 @@ def test_evidence_can_be_scored_without_a_critic(critic):
     ("options", "message"),
     [
         ({"k": 3}, "k=3: give a whole number from 4 to 10"),
-        ({"combination": "sum"}, "combination='sum': choose one of product, linear"),
+        ({"combination": "sum"}, "combination='sum': give one of product, linear"),
         ({"graded": 1}, "graded=1: give true or false"),
-        ({"a": 0.5}, "b=None: give a number"),
+        ({"a": 0.5}, "give all three weights, or none"),
         ({"a": 0, "b": 0, "c": 0}, "at least one weight must be above 0"),
         ({"a": 2, "b": 0, "c": 0}, "a=2: give a number from 0 to 1"),
     ],

@@ -20,6 +20,7 @@ from focused.papers.prioritizers.memm_features import OF_LINK, OF_PAGE, Sight, d
 from focused.papers.prioritizers.memm_lessons import choose_keywords, gather
 from focused.papers.prioritizers.states import STATES, uniform
 from focused.papers.prioritizers.taught import NotTaught
+from focused.prioritizers.options import build
 from tests.prioritizers.prioritizer_cases import WAY, OneWordCritic, built, page, toy_paths, toy_site
 
 PAGE = (
@@ -303,7 +304,7 @@ def test_before_it_is_taught_all_links_are_equal():
 def test_options_that_are_wrong_are_named(options):
     ((name, value),) = options.items()
     with pytest.raises(ValueError, match=f"{name}={value!r}"):
-        Memm(**options)
+        build(Memm, options)
 
 
 def test_a_critic_without_targets():

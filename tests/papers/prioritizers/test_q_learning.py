@@ -13,6 +13,7 @@ from focused.papers.paths.stops import resolve
 from focused.papers.prioritizers.clicks import NOWHERE, Clicks
 from focused.papers.prioritizers.q_learning import QLearning
 from focused.papers.prioritizers.taught import NotTaught
+from focused.prioritizers.options import build
 from tests.prioritizers.prioritizer_cases import built, page, toy_paths, toy_site
 
 HUB = "http://a.example/hub"
@@ -138,7 +139,7 @@ def test_untaught_it_says_so():
 )
 def test_bad_values_are_named(name, value):
     with pytest.raises(ValueError, match=f"{name}={value!r}"):
-        QLearning(**{name: value})
+        build(QLearning, {name: value})
 
 
 def test_what_was_taught_with_other_options_is_refused():

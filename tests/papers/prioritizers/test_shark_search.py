@@ -7,6 +7,7 @@ import pytest
 
 from focused.critics.base import Verdict
 from focused.papers.prioritizers.shark_search import SharkSearch
+from focused.prioritizers.options import build
 from tests.prioritizers.prioritizer_cases import OneWordCritic, page
 
 # What the critic tells of a text with the word, beyond that of no words: (0.9 - 0.1) / (1 - 0.1).
@@ -102,4 +103,4 @@ def test_by_cosine_needs_targets():
 )
 def test_bad_values_are_named(name, value):
     with pytest.raises(ValueError, match=f"{name}={value!r}"):
-        SharkSearch(**{name: value})
+        build(SharkSearch, {name: value})
