@@ -9,7 +9,7 @@ INSTALL := $(PYTHON_IN_VENV) -m pip install --quiet --disable-pip-version-check 
 TEST_PROCESSES ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench scrapyd clean
+.PHONY: help demo test lint types bench scrapyd lock clean
 
 help: ## this list
 	@echo 'make …'
@@ -35,6 +35,9 @@ bench: $(RUNTIME) ## the benchmarks there are, and how to run each
 scrapyd: $(DEV) ## scrapyd on http://localhost:6800, in jobs/scrapyd; then .venv/bin/scrapyd-deploy (docs/deploy.md)
 	@scripts/run-scrapyd $(PYTHON_IN_VENV) jobs/scrapyd
 
+lock: $(DEV) ## requirements.txt and requirements-dev.txt anew from pyproject.toml; newer versions with ARGS=--upgrade
+	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PYTHON_IN_VENV) scripts/lock.py $(ARGS)
+
 clean: ## removes caches, build output and the demonstration's; keeps .venv, models/ and jobs/
 	@rm -rf build dist out *.egg-info *.egg .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	@find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
@@ -42,12 +45,12 @@ clean: ## removes caches, build output and the demonstration's; keeps .venv, mod
 # Installed anew only when a requirements file has changed; needs no network then.
 $(RUNTIME): requirements.txt | $(VENV)/bin/pip
 	@echo 'installing requirements.txt …'
-	@$(INSTALL) -r requirements.txt
+	@$(INSTALL) --require-hashes -r requirements.txt
 	@touch $@
 
 $(DEV): requirements-dev.txt $(RUNTIME)
 	@echo 'installing requirements-dev.txt …'
-	@$(INSTALL) -r requirements-dev.txt
+	@$(INSTALL) --require-hashes -r requirements-dev.txt
 	@touch $@
 
 # pip is the last thing that a new environment gets: where it is missing, making one was interrupted.

@@ -17,6 +17,7 @@ from importlib.resources import files
 from inspect import isabstract
 from typing import Any
 
+from focused.extras import way_out
 from focused.topics.problems import instead
 
 logger = logging.getLogger(__name__)
@@ -46,7 +47,8 @@ def find(kind: str, name: str) -> Any:
     try:
         found = entry.load()
     except Exception as error:
-        raise UnknownName(f"{kind} {name!r} cannot be imported: {error}{_origin(entry)}") from error
+        why = (isinstance(error, ImportError) and way_out(error)) or error
+        raise UnknownName(f"{kind} {name!r} cannot be imported: {why}{_origin(entry)}") from error
     if kind in BASES:
         _check_kind(found, kind, name, _origin(entry))
     return found

@@ -4,6 +4,7 @@ Our own settings, with a line on each, are in `focused.defaults`.
 """
 
 from focused.defaults import from_environment
+from focused.extras import is_installed
 
 BOT_NAME = "focused"
 SPIDER_MODULES = ["focused.spiders"]
@@ -72,7 +73,7 @@ EXTENSIONS = {
     "focused.extensions.stats_file.StatsFileExtension": 900,
 }
 
-ASYNCIO_EVENT_LOOP = "uvloop.Loop"
+ASYNCIO_EVENT_LOOP = "uvloop.Loop" if is_installed("uvloop") else None
 LOG_LEVEL = "INFO"
 FEED_EXPORT_ENCODING = "utf-8"
 FEED_EXPORT_FIELDS = ["url", "title", "relevance", "class", "depth", "parent", "order", "score", "time", "label"]

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parent.parent
 
 def copy_project(folder: Path) -> None:
     """What an egg is built from, and the tests, which must not come into it."""
-    for name in ("setup.py", "requirements.txt", "MANIFEST.in", "LICENSE", "README.md", "scrapy.cfg"):
+    for name in ("setup.py", "pyproject.toml", "LICENSE", "README.md", "scrapy.cfg"):
         shutil.copy(ROOT / name, folder)
     for part in ("focused", "tests"):
         shutil.copytree(ROOT / part, folder / part, ignore=shutil.ignore_patterns("__pycache__"))

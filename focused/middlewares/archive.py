@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 import scrapy
 from scrapy import Request, signals
@@ -25,7 +25,9 @@ from focused.defaults import read
 from focused.middlewares.errors import Postponed
 from focused.middlewares.html_only import why_not_html
 from focused.topics.identity import slug
-from focused.warc.writer import Exchange, WarcFiles
+
+if TYPE_CHECKING:
+    from focused.warc.writer import Exchange, WarcFiles
 
 logger = logging.getLogger(__name__)
 
@@ -52,6 +54,8 @@ class ArchiveMiddleware:
 
     def spider_opened(self) -> None:
         """Close what a killed crawl has left open; make the folder."""
+        from focused.warc.writer import WarcFiles  # noqa: PLC0415  (needs the extra `warc`)
+
         try:
             self._files = WarcFiles(
                 self._place, name=self._name(), size=self._size, info=_info(self.crawler.settings, self._name())
@@ -106,6 +110,8 @@ def _is_page(request: Request, response: Response) -> bool:
 
 
 def _exchange(request: Request, response: Response) -> Exchange:
+    from focused.warc.writer import Exchange  # noqa: PLC0415  (needs the extra `warc`)
+
     truncated = {"download_stopped": "length", "dataloss": "disconnect", "partial": "disconnect"}
     return Exchange(
         url=request.url,

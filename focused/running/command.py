@@ -6,12 +6,14 @@ import argparse
 import sqlite3
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from textwrap import wrap
 from typing import Any, ClassVar
 
 from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
 from scrapy.exceptions import UsageError
 
+from focused.extras import way_out
 from focused.files import until_reader_stops
 
 
@@ -40,6 +42,7 @@ class Command(ScrapyCommand):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         parser.formatter_class = HelpFormatter
+        parser.usage = f"{program()} {self._name} {self.syntax()}"
         super().add_options(parser)
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -50,6 +53,10 @@ class Command(ScrapyCommand):
             self.fail("interrupted: nothing was written")
         except (ValueError, OSError, sqlite3.Error) as error:
             raise UsageError(str(error), print_help=False) from error
+        except ModuleNotFoundError as error:
+            if not way_out(error):
+                raise
+            raise UsageError(way_out(error), print_help=False) from error
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         """Do it."""
@@ -57,8 +64,17 @@ class Command(ScrapyCommand):
 
     def fail(self, message: str) -> None:
         """End with a line and exit code 1: what was asked for is right, and did not work out."""
-        print(f"scrapy {type(self).__module__.rpartition('.')[2]}: {message}", file=sys.stderr)
+        print(f"{program()} {self._name}: {message}", file=sys.stderr)
         self.exitcode = 1
+
+    @property
+    def _name(self) -> str:
+        return type(self).__module__.rpartition(".")[2]
+
+
+def program() -> str:
+    """The program that the user has called: ``focused``, or else ``scrapy``."""
+    return "focused" if Path(sys.argv[0]).stem == "focused" else "scrapy"
 
 
 class HelpFormatter(ScrapyHelpFormatter):

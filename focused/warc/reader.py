@@ -13,8 +13,10 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
 
-from fastwarc.warc import ArchiveIterator, WarcRecord, WarcRecordType
+if TYPE_CHECKING:
+    from fastwarc.warc import WarcRecord
 
 _GZIP = b"\x1f\x8b\x08"
 _START = b"WARC/"
@@ -59,7 +61,7 @@ class Archive:
         return _to_recorded(self._record(entry.start, entry.end))
 
     def _record(self, start: int, end: int) -> WarcRecord:
-        return next(iter(ArchiveIterator(io.BytesIO(self._data[start:end]), auto_decode="all")))
+        return next(_records(io.BytesIO(self._data[start:end]), auto_decode="all"))
 
     def _scan(self) -> Iterator[Entry]:
         at = 0
@@ -84,7 +86,7 @@ class Archive:
         found: list[tuple[str, int, int]] = []
         with stream:
             try:
-                for record in ArchiveIterator(stream, record_types=WarcRecordType.any_type):
+                for record in _records(stream):
                     if zipped and self._data[(at := start + record.stream_pos) : at + 3] != _GZIP:
                         raise ValueError(f"{self.path}: gzipped as a whole, not by record; try `warcio recompress`")
                     found.append((*_to_url_and_status(record), start + record.stream_pos))
@@ -103,7 +105,7 @@ class Archive:
             except zlib.error:
                 return 0
             return entry.end - len(unzip.unused_data) if unzip.eof else 0
-        length = next(iter(ArchiveIterator(io.BytesIO(data), parse_http=False))).content_length
+        length = next(_records(io.BytesIO(data), parse_http=False)).content_length
         end = data.find(_BLANK) + len(_BLANK) + length
         return entry.start + end + len(_BLANK) if end <= len(data) else 0
 
@@ -121,10 +123,18 @@ class Archive:
             at = zipped + 1
 
 
+def _records(stream: IO[bytes], **options: Any) -> Iterator[WarcRecord]:
+    """Every record, of whatever type."""
+    # A small installation does without (the extra `warc`), and imports this module all the same.
+    from fastwarc.warc import ArchiveIterator, WarcRecordType  # noqa: PLC0415
+
+    return iter(ArchiveIterator(stream, record_types=WarcRecordType.any_type, **options))
+
+
 def _to_url_and_status(record: WarcRecord) -> tuple[str, int]:
     """The address and the status of a response; status 0 for other kinds of records."""
     url = (record.headers.get("WARC-Target-URI") or "").strip("<>")
-    if record.record_type != WarcRecordType.response or not record.is_http or not url:
+    if record.headers.get("WARC-Type") != "response" or not record.is_http or not url:
         return url, 0
     return url, record.http_headers.status_code or 0
 

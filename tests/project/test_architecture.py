@@ -6,6 +6,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -52,9 +53,10 @@ def imports_of(path: Path) -> set[str]:
 
 
 def required() -> set[str]:
-    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    names = (re.match(r"[a-z0-9-]+", line) for line in lines)
-    return {name[0] for name in names if name}
+    """The distributions that pyproject.toml asks for, the extras included."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    lists = [project["dependencies"], *project["optional-dependencies"].values()]
+    return {re.match(r"[a-z0-9-]+", one)[0] for wanted in lists for one in wanted} - {"focused"}
 
 
 def third_party_imports() -> set[str]:
@@ -90,11 +92,8 @@ def test_commands_and_spiders_are_listed_without_loading_what_is_heavy() -> None
     assert run.stdout.strip() == "[]", "import it inside run()"
 
 
-def test_everything_imported_is_required_and_pinned() -> None:
+def test_everything_imported_is_required() -> None:
     assert third_party_imports() <= required()
-    for line in (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines():
-        requirement = line.partition("#")[0].strip()
-        assert not requirement or "==" in requirement, f"not pinned: {requirement}"
 
 
 def test_everything_required_is_imported() -> None:
