@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import argparse
-import sqlite3
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from itertools import chain
 from time import sleep
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
-from focused.files import until_reader_stops
-from focused.report.places import add_crawl_option, is_in_redis
+from focused.running import command
 
 if TYPE_CHECKING:
-    from focused.redis.reading.crawls import RedisCrawls
+    from focused.report.reader import CrawlReader
     from focused.report.status import Status
 
 _EVERY = "2"
@@ -27,80 +25,63 @@ _SHARE = 0.1
 _UNTIL_NOTED = 1.0
 
 
-class Asked(NamedTuple):
-    """A crawl about which somebody asks: how to read how it stands, and how to tell it in lines."""
+class Command(command.Command):
+    """Show how a crawl stands; those who are at work on it take no notice."""
 
-    read: Callable[[], Status]
-    lines: Callable[[Any], Iterator[str]]
-
-
-class Command(ScrapyCommand):
-    """Read a job, or a crawl in Redis, and tell; those who are at work on it take no notice."""
-
-    requires_crawler_process = False
-    default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
-
-    def syntax(self) -> str:
-        return "[options] JOBDIR | redis://HOST:PORT/DB"
-
-    def short_desc(self) -> str:
-        return "Show how a crawl stands: is it running, harvest, pace, what waits, what was learned"
+    requires_project = False
+    usage = "[options] JOBDIR | redis://HOST:PORT/DB"
+    summary = "Show how a crawl stands: is it running, harvest, pace, what waits, what was learned"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument(
-            "--watch",
-            nargs="?",
-            const=_EVERY,
-            metavar="SECONDS",
-            help=f"show it again every so many seconds ({_EVERY}) until the crawl ends or Ctrl-C is pressed",
-        )
-        add_crawl_option(parser)
-        parser.add_argument("--json", action="store_true", help="the figures as a JSON object, one a line")
+        add = parser.add_argument
+        again = f"show it again every so many seconds (default: {_EVERY}) until the crawl ends or Ctrl-C is pressed"
+        add("--watch", nargs="?", const=_EVERY, metavar="SECONDS", help=again)
+        command.add_crawl_option(parser)
+        add("--json", action="store_true", help="print the figures as a JSON object, one per line")
 
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
-        from focused.frontier.store import JobRefused
-
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         args, every = _without_job(args, opts.watch)
         if len(args) != 1:
-            raise UsageError("name one job: the JOBDIR of a crawl, or redis://HOST:PORT/DB")
-        try:
-            with until_reader_stops():
-                if is_in_redis(args[0], opts.crawl):
-                    self._show_redis(args[0], opts.crawl, every, as_json=opts.json)
-                else:
-                    show(_job(args[0]), every, as_json=opts.json)
-        except (JobRefused, sqlite3.Error, OSError) as error:
-            raise UsageError(str(error), print_help=False) from error
-        except KeyboardInterrupt:
-            # That is how watching ends.
-            pass
-
-    def _show_redis(self, url: str, crawl: str | None, every: float | None, *, as_json: bool) -> None:
-        from focused.redis.reading.crawls import RedisCrawls
-        from focused.redis.reading.status_text import redis_status_lines
+            raise UsageError("give one crawl: a job folder (JOBDIR), or redis://HOST:PORT/DB")
+        from focused.report.places import open_crawl, open_crawls
 
         assert self.settings is not None
-        crawls = RedisCrawls(url, self.settings)
-        if crawl is None and every is None and len(names := crawls.names()) > 1:
-            _list(crawls, names, as_json=as_json)
-            return
-        name = crawls.one(crawl)
-        show(Asked(lambda: crawls.read(name), redis_status_lines), every, as_json=as_json)
+        # Ctrl-C is how watching ends.
+        with suppress(KeyboardInterrupt):
+            if every is None:
+                _show(open_crawls(args[0], opts.crawl, self.settings), as_json=opts.json)
+            else:
+                with open_crawl(args[0], opts.crawl, self.settings) as reader:
+                    _watch(reader.status, every, as_json=opts.json)
 
 
-def show(asked: Asked, every: float | None, *, as_json: bool) -> None:
-    """Tell how a crawl stands: once, or every so many seconds."""
+def _show(readers: Sequence[CrawlReader], *, as_json: bool) -> None:
+    """One crawl in full; of several crawls one line each."""
+    from focused.report.status_text import status_json, status_line, status_lines
+
+    if len(readers) > 1 and not as_json:
+        print(f"{len(readers)} crawls at {readers[0].place}; --crawl NAME shows one of them")
+    for reader in readers:
+        with reader:
+            status = reader.status()
+        if as_json:
+            print(status_json(status))
+        elif len(readers) > 1:
+            print(status_line(status))
+        else:
+            print("\n".join(status_lines(status)))
+
+
+def _watch(read: Callable[[], Status], every: float, *, as_json: bool) -> None:
     from focused.report.status_text import status_json
 
-    if every is None:
-        status = asked.read()
-        print(status_json(status) if as_json else "\n".join(asked.lines(status)))
-    elif as_json:
-        for status in watch(asked.read, every):
-            print(status_json(status), flush=True)
-    else:
-        _live(asked, every)
+    statuses = watch(read, every)
+    if not as_json:
+        _live(statuses)
+        return
+    for status in statuses:
+        print(status_json(status), flush=True)
 
 
 def watch(read: Callable[[], Status], every: float) -> Iterator[Status]:
@@ -120,45 +101,28 @@ def watch(read: Callable[[], Status], every: float) -> Iterator[Status]:
         sleep(max(every, status.seconds / _SHARE))
 
 
-def _job(job: str) -> Asked:
-    from focused.report.status import read_status
-    from focused.report.status_text import status_lines
-
-    return Asked(lambda: read_status(job), status_lines)
-
-
-def _list(crawls: RedisCrawls, names: list[str], *, as_json: bool) -> None:
-    from focused.redis.reading.status_text import redis_status_line
-    from focused.report.status_text import status_json
-
-    if not as_json:
-        print(f"{len(names)} crawls at {crawls.place}; --crawl NAME tells of one")
-    for name in names:
-        status = crawls.read(name)
-        print(status_json(status) if as_json else redis_status_line(status))
-
-
-def _live(asked: Asked, every: float) -> None:
+def _live(statuses: Iterator[Status]) -> None:
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
 
+    from focused.report.status_text import status_lines
+
     console = Console(file=sys.stdout, highlight=False)
     if not console.is_terminal:
-        for status in watch(asked.read, every):
-            print("\n".join([*asked.lines(status), ""]), flush=True)
+        for status in statuses:
+            print("\n".join([*status_lines(status), ""]), flush=True)
         return
-    statuses = watch(asked.read, every)
     # Whatever is wrong is said before the screen is touched.
     first = next(statuses)
     with Live(console=console, auto_refresh=False) as live:
         for status in chain([first], statuses):
-            text = Text("\n".join(asked.lines(status)), no_wrap=True, overflow="ellipsis")
+            text = Text("\n".join(status_lines(status)), no_wrap=True, overflow="ellipsis")
             live.update(text, refresh=True)
 
 
 def _without_job(args: list[str], watch: str | None) -> tuple[list[str], float | None]:
-    """The job stands behind ``--watch`` when no seconds are given, and is taken for them."""
+    """The job follows ``--watch`` when no seconds are given, and is taken for them."""
     if watch is None:
         return args, None
     try:

@@ -17,6 +17,7 @@ from focused.frontier.starts import note_end
 from focused.frontier.store import JobRefused
 from focused.parts import has_topic, parts_of
 from focused.report.html import write_report
+from focused.report.job_reader import JobReader
 
 logger = logging.getLogger(__name__)
 
@@ -61,7 +62,8 @@ class ReportExtension:
             figures = {"requests": stats.get_value("downloader/request_count", 0)}
             note_end(store.folder, str(stats.get_value("focused/stopped_by", "")), figures)
             if self.path is not None:
-                write_report(store.folder, self.path)
+                with JobReader.open(store.folder) as reader:
+                    write_report(reader, self.path)
                 stats.set_value("focused/report/path", str(self.path))
         except (OSError, sqlite3.Error, JobRefused) as error:
             logger.warning("The report could not be written (%s); `scrapy report` writes it again", error)

@@ -160,14 +160,17 @@ def read_records(job: str | Path) -> sqlite3.Connection:
     if not path.is_file():
         if ":/" in str(job):
             raise JobRefused(
-                f"{str(job)!r} is no JOBDIR: of a crawl in Redis tell `scrapy status`, `report` and `export`"
+                f"{str(job)!r} is not a job folder. For a crawl in Redis use `scrapy status redis://…`, `report`, "
+                "`why` or `export`"
             )
-        raise JobRefused(f"there is no job in {str(job)!r}: name the JOBDIR of a crawl (it holds {FILE})")
+        raise JobRefused(f"there is no job in {str(job)!r}: give the JOBDIR of a crawl (it holds {FILE})")
     # Where we may not write, SQLite cannot make the files by which readers and writers agree. If they are there, they
     # hold what was written last (by a crawl of somebody else); if not, none are needed.
     is_written = path.with_name(f"{path.name}-wal").exists()
     how = "mode=ro" if is_written or os.access(path.parent, os.W_OK) else "immutable=1"
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?{how}", uri=True, check_same_thread=False)
+    connection = sqlite3.connect(
+        f"{path.resolve().as_uri()}?{how}", uri=True, isolation_level=None, check_same_thread=False
+    )
     connection.row_factory = sqlite3.Row
     return connection
 

@@ -91,21 +91,25 @@ def read_starts(connection: sqlite3.Connection) -> list[dict[str, Any]]:
 
 
 def read_about(connection: sqlite3.Connection) -> dict[str, Any]:
-    """How a job was made when it was started last. JobRefused if it is too old to know."""
-    text = _noted(connection, ABOUT)
-    if text is None:
-        raise JobRefused("this job does not tell how it was made: start its crawl once more, then ask again")
+    """How a job was made when it was started last. JobRefused if that is not recorded."""
+    return parse_about(_noted(connection, ABOUT))
+
+
+def parse_about(text: str | bytes | None) -> dict[str, Any]:
+    """How a crawl was made, from the note that `note_start` left."""
+    if not text:
+        raise JobRefused("it is not recorded how this crawl was made: start it once more, then try again")
     about: dict[str, Any] = json.loads(text)
     return about
 
 
-def untaught_prioritizer(connection: sqlite3.Connection) -> Prioritizer:
-    """The prioritizer of a job as it was made, without what it has learned. JobRefused if it cannot be made again."""
-    chosen = read_about(connection)["prioritizer"]
+def untaught_prioritizer(about: Mapping[str, Any]) -> Prioritizer:
+    """The prioritizer of a crawl as it was made, with nothing learned. JobRefused if it cannot be made again."""
+    chosen = about["prioritizer"]
     try:
         prioritizer: Prioritizer = find("prioritizer", chosen["name"])(**chosen["options"])
     except (UnknownName, TypeError, ValueError) as error:
-        raise JobRefused(f"the prioritizer of this job, {chosen['name']!r}, cannot be made again: {error}") from error
+        raise JobRefused(f"the prioritizer of this crawl, {chosen['name']!r}, cannot be made again: {error}") from error
     return prioritizer
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
@@ -12,7 +11,6 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.frontier.records import read_records
 from focused.lab.bounds import row, walk
 from focused.lab.cases import Case, Preparer, draw_starts, judge_all
 from focused.lab.chosen import chosen_labs, chosen_topics
@@ -27,8 +25,9 @@ from focused.lab.resume import Done
 from focused.lab.teacher import Teacher
 from focused.papers.paths.graph import read_graph
 from focused.papers.paths.topics import KnownTopic, read_labels
-from focused.papers.teaching.apprentice import NothingLearned, trained_apprentice
-from focused.report.status_text import counted
+from focused.report.job_reader import JobReader
+from focused.report.lessons import NothingLearned, study_lessons
+from focused.report.text import counted
 from focused.warc.web import Web
 
 BASELINE = "best-first"
@@ -175,8 +174,8 @@ class Comparison:
         watched = [(self.crawls.job(Task(task.case, task.entrant.observed(), task.start)), task) for task in tasks]
         for job, task in self.crawls.run(watched):
             try:
-                with closing(read_records(job.path(JOB))) as records:
-                    state, _ = trained_apprentice(records)
+                with JobReader.open(job.path(JOB)) as reader:
+                    state, _ = study_lessons(reader)
             except NothingLearned as error:
                 raise ValueError(f"{job.path(JOB)}: {error}") from error
             self._studied(task).write_bytes(state)

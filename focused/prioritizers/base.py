@@ -144,6 +144,8 @@ class Prioritizer(ABC):
     """What `scrapy teach` asks for to teach it."""
     shown: Mapping[str, Shown] = {}
     """How `scrapy why` shows the features that `explain` names; others are shown by their names alone."""
+    studies: ClassVar[bool] = False
+    """Can all lessons of its crawl be studied together afterwards (`scrapy export --train`)?"""
     labels_pages: ClassVar[bool] = False
     """Does it tell by `label_of` where on a path a page stands?"""
 
@@ -184,6 +186,10 @@ class Prioritizer(ABC):
     def learn(self, lessons: Lessons) -> Self | None:
         """A new snapshot that has learned from the lessons; None if there was nothing to learn."""
         return None
+
+    def studied(self, lessons: Lessons) -> Arrays:
+        """What a learner knows that has studied all lessons of a crawl together, for those that `studies`."""
+        return {}
 
     def explain(self, evidence: Evidence) -> list[Contribution]:
         """What the features of one link (a batch of one row) add to its score, strongest first."""

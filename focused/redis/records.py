@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from focused.pages.evidence import Evidence
 
 _WORD = 4
-_HEAD = np.dtype(
+HEAD = np.dtype(
     [
         ("state", "u1"),
         ("tries", "u1"),
@@ -40,6 +40,7 @@ _HEAD = np.dtype(
         ("key", "V8"),
     ]
 )
+"""What a record begins with; the address follows."""
 _PIECE = struct.Struct("<HHHHI")
 _PIECE_WORDS = _PIECE.size // _WORD
 _MOST = 0xFFFF
@@ -64,6 +65,11 @@ class Packing:
     def __init__(self, id_bits: int) -> None:
         self._second = next(bits for bits in (0, 2, 4, 8, 16) if bits >= id_bits - 16)
 
+    @property
+    def bits(self) -> int:
+        """How many of the upper bits of an id are kept."""
+        return 16 + self._second
+
     def pieces(self, evidence: Evidence, source: int) -> list[bytes]:
         """Each row of evidence as a piece."""
         counts = np.minimum(np.diff(evidence.starts), _MOST)
@@ -82,9 +88,9 @@ class Packing:
         words, halves, octets = np.frombuffer(data, "<u4"), np.frombuffer(data, "<u2"), np.frombuffer(data, "u1")
         lengths = np.fromiter(map(len, raw), np.int64, len(raw))
         begin = np.cumsum(lengths) - lengths
-        head = words[(begin // _WORD)[:, None] + np.arange(_HEAD.itemsize // _WORD)].view(_HEAD)[:, 0]
+        head = words[(begin // _WORD)[:, None] + np.arange(HEAD.itemsize // _WORD)].view(HEAD)[:, 0]
         text = head["length"].astype(np.int64) + head["request"]
-        rows, at = _walk(words, begin + _HEAD.itemsize + -(-text // _WORD) * _WORD, head["kept"])
+        rows, at = _walk(words, begin + HEAD.itemsize + -(-text // _WORD) * _WORD, head["kept"])
         heads = halves[(at // 2)[:, None] + np.arange(4)].astype(np.int64)
         width = int(heads[0, 1]) if len(heads) else 0
         at += _PIECE.size

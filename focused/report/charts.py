@@ -1,7 +1,7 @@
 """Line and bar charts as SVG text, for reports that are one file and load nothing.
 
 Pure functions: numbers in, SVG out. Text and axes take the page's text colour, so that charts are legible on light and
-dark ground; beyond eight series the lines are dashed.
+dark ground; beyond eight series the lines are dashed. The width decides how many labels an axis has: they never meet.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from html import escape
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#8c564b")
 """Okabe and Ito's, which most colour-blind people can tell apart."""
 _DASHES = ("", "7 4", "2 3", "10 3 2 3")
-_LEFT, _RIGHT, _TOP, _BOTTOM = 58, 16, 34, 48
+_LEFT, _RIGHT, _TOP, _BOTTOM = 32, 16, 34, 48
 _ROW = 18
-_LETTER = 6.7
+_LETTER, _GAP = 6.7, 10
 
 Points = Sequence[tuple[float, float]]
 
@@ -46,9 +46,12 @@ def line_chart(
 ) -> str:
     """Curves over a common pair of axes, with a legend below; points that are no numbers are left out."""
     curves = {name: [(x, y) for x, y in points if _is_number(x, y)] for name, points in series.items()}
-    rows = _legend_rows(list(curves), width)
     xs, ys = ([point[i] for points in curves.values() for point in points] for i in (0, 1))
-    x, y = _axes(xs, ys, width, height)
+    y = _Axis(_ticks([0.0, *ys]), height - _BOTTOM, _TOP)
+    left = _left_of(y)
+    ticks = _ticks_apart(xs, width - left - _RIGHT)
+    x = _Axis(ticks, left, width - max(_RIGHT, _length(_number(ticks[-1])) / 2))
+    rows = _legend_rows(list(curves), x)
     parts = [*_frame(x, y, title, x_label, y_label)]
     for i, points in enumerate(curves.values()):
         path = " ".join(f"{x.at(a)},{y.at(b)}" for a, b in points)
@@ -68,11 +71,11 @@ def bar_chart(
 ) -> str:
     """A bar for each label, in the order given; labels are thinned out when they would overlap."""
     shown = [(label, value if _is_number(value) else 0.0) for label, value in bars]
-    x = _Axis((0.0, float(max(len(shown), 1))), _LEFT, width - _RIGHT)
     y = _Axis(_ticks([0.0, *(value for _, value in shown)]), height - _BOTTOM, _TOP)
+    x = _Axis((0.0, float(max(len(shown), 1))), _left_of(y), width - _RIGHT)
     parts = [*_grid(y, x), *_titles(x, y, title, x_label, y_label)]
-    longest = max((len(label) for label, _ in shown), default=1)
-    every = max(1, math.ceil((longest + 1) * _LETTER * len(shown) / (x.end - x.begin)))
+    longest = max((_length(label) for label, _ in shown), default=0.0)
+    every = max(1, math.ceil((longest + _GAP) * len(shown) / (x.end - x.begin)))
     for i, (label, value) in enumerate(shown):
         left, right = x.at(i + 0.1), x.at(i + 0.9)
         top, bottom = sorted((y.at(value), y.at(0.0)))
@@ -85,11 +88,22 @@ def bar_chart(
     return _svg(parts, width, height, title)
 
 
-def _axes(xs: Iterable[float], ys: Iterable[float], width: int, height: int) -> tuple[_Axis, _Axis]:
-    return (
-        _Axis(_ticks([*xs], near=8), _LEFT, width - _RIGHT),
-        _Axis(_ticks([0.0, *ys]), height - _BOTTOM, _TOP),
-    )
+def _left_of(y: _Axis) -> float:
+    """Where the plot begins: beside the title of its axis and the longest label."""
+    return _LEFT + max(_length(_number(tick)) for tick in y.ticks)
+
+
+def _ticks_apart(values: Sequence[float], room: float) -> tuple[float, ...]:
+    """As many ticks, up to about eight, as have room for their labels side by side."""
+    for near in range(8, 1, -1):
+        ticks = _ticks(values, near)
+        if sum(_length(_number(tick)) + _GAP for tick in ticks) <= room:
+            return ticks
+    return _ticks(values, 1)
+
+
+def _length(label: str) -> float:
+    return _LETTER * len(label)
 
 
 def _ticks(values: Sequence[float], near: int = 5) -> tuple[float, ...]:
@@ -132,15 +146,15 @@ def _titles(x: _Axis, y: _Axis, title: str, x_label: str, y_label: str) -> Itera
         yield f'<text transform="translate(14 {middle}) rotate(-90)" text-anchor="middle">{escape(y_label)}</text>'
 
 
-def _legend_rows(names: Sequence[str], width: int) -> list[list[tuple[int, float, str]]]:
+def _legend_rows(names: Sequence[str], x: _Axis) -> list[list[tuple[int, float, str]]]:
     """Which entries stand in which row: the number of the series, where it begins, its name."""
     rows: list[list[tuple[int, float, str]]] = [[]]
-    at = float(_LEFT)
+    at = x.begin
     for i, name in enumerate(names):
-        size = 44 + _LETTER * len(name)
-        if rows[-1] and at + size > width - _RIGHT:
+        size = 44 + _length(name)
+        if rows[-1] and at + size > x.end:
             rows.append([])
-            at = float(_LEFT)
+            at = x.begin
         rows[-1].append((i, at, name))
         at += size
     return rows if names else []

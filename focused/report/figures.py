@@ -1,8 +1,8 @@
-"""What a crawl's records say in numbers: pages in the order of fetching, hosts, classes, outcomes."""
+"""What a report shows in numbers: the pages in the order of fetching, hosts and classes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.base import RELEVANT
-from focused.report.source import PageLine, Source
-
-NOW = 100
-"""Harvest "now" is that of so many pages."""
+from focused.report.reader import PageTable
+from focused.report.status import LATELY
 
 _MOST_POINTS = 400
 _BINS = 20
+_SETTLED = 10
+"""The mean of fewer pages jumps between 0 and 1, and would be all one sees."""
 
 
 @dataclass(frozen=True, slots=True)
 class HostLine:
-    """A host: pages judged, how many of them are relevant, their mean relevance, and links that wait."""
+    """A host: pages without duplicates, how many of them are relevant, their mean relevance, and links that wait."""
 
     name: str
     pages: int
@@ -30,94 +30,100 @@ class HostLine:
     waiting: int
 
 
-class Figures:
-    """Everything that is counted for the report. ``relevance`` holds R of each page in the order of fetching."""
+@dataclass(frozen=True, slots=True)
+class ClassLine:
+    """A class of pages, by the critic's first choice."""
 
-    def __init__(self, source: Source) -> None:
-        self._source = source
-        self._judged = source.judged()
-        self.relevance = self._judged.relevance
-        self.outcomes = source.outcomes()
-        self.waiting = source.waiting()
+    name: str
+    pages: int
+    mean: float
 
-    @property
-    def pages(self) -> int:
-        """Pages fetched whole and judged, duplicates too."""
-        return len(self.relevance)
 
-    @property
-    def found(self) -> int:
-        """Relevant pages, each content once."""
-        return int(self._is_found().sum())
+class PageFigures:
+    """Everything that is counted of pages. Duplicates are counted as such, and in nothing else."""
+
+    def __init__(self, table: PageTable) -> None:
+        self._table = table
+        self._new = np.flatnonzero(table.is_new)
+        self.relevance = table.relevance[self._new]
+        self.fetched = len(table.link)
 
     @property
     def duplicates(self) -> int:
         """Pages with the content of one fetched before."""
-        return int((~self._judged.is_new).sum())
+        return self.fetched - len(self._new)
+
+    @property
+    def found(self) -> int:
+        """Relevant pages, each content once."""
+        return int((self.relevance >= RELEVANT).sum())
 
     @property
     def harvest(self) -> float:
         """Mean relevance of the pages."""
-        return float(self.relevance.mean()) if self.pages else 0.0
+        return float(self.relevance.mean()) if len(self.relevance) else 0.0
 
     def curve(self) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
-        """Harvest over the last pages, and so far, by pages fetched; some hundred points of each."""
-        if not self.pages:
+        """Harvest over the last pages, and over all so far, by pages fetched; some hundred points of each."""
+        count = len(self.relevance)
+        if not count:
             return [], []
         sums = np.concatenate([[0.0], np.cumsum(self.relevance)])
-        at = np.unique(np.linspace(1, self.pages, min(self.pages, _MOST_POINTS)).astype(np.int64))
-        window = np.minimum(at, NOW)
-        # The mean of the very first pages jumps between 0 and 1, and would be all one sees.
-        settled = at[at >= min(10, self.pages)]
-        window = np.minimum(settled, NOW)
-        now = (sums[settled] - sums[settled - window]) / window
-        return _points(settled, now), _points(settled, sums[settled] / settled)
+        at = np.unique(np.linspace(min(_SETTLED, count), count, min(count, _MOST_POINTS)).astype(np.int64))
+        window = np.minimum(at, LATELY)
+        return _points(at, (sums[at] - sums[at - window]) / window), _points(at, sums[at] / at)
 
     def histogram(self) -> list[tuple[str, float]]:
         """How many pages have which relevance, in steps of 0.05."""
         counts, _ = np.histogram(self.relevance, bins=_BINS, range=(0.0, 1.0))
         return [(f"{i / _BINS:g}", float(count)) for i, count in enumerate(counts)]
 
-    def hosts(self, most: int) -> tuple[list[HostLine], int]:
-        """The hosts with the most relevance, and how many there are in all."""
-        judged, count = self._judged, len(self._judged.hosts)
-        pages = np.bincount(judged.host, minlength=count)
-        found = np.bincount(judged.host, self._is_found(), count)
-        sums = np.bincount(judged.host, self.relevance, count)
-        waiting = self._source.waiting_by_host()
+    def classes(self, most: int) -> list[ClassLine]:
+        """The classes of most pages."""
+        pages, _, sums = self._by(self._table.best_class, len(self._table.classes))
         lines = [
-            HostLine(
-                judged.hosts[h],
-                int(pages[h]),
-                int(found[h]),
-                float(sums[h] / pages[h]),
-                waiting.pop(judged.hosts[h], 0),
-            )
-            for h in np.flatnonzero(pages).tolist()
+            ClassLine(name, int(pages[i]), float(sums[i] / pages[i]))
+            for i, name in enumerate(self._table.classes)
+            if name and pages[i]
         ]
-        lines += [HostLine(name, 0, 0, 0.0, links) for name, links in waiting.items()]
+        return sorted(lines, key=lambda line: (-line.pages, line.name))[:most]
+
+    def hosts(self, waiting: Mapping[str, int], most: int) -> tuple[list[HostLine], int]:
+        """The hosts with the most relevance, and how many there are in all; ``waiting`` is links by host."""
+        pages, found, sums = self._by(self._table.host, len(self._table.hosts))
+        lines = [
+            HostLine(name, int(pages[i]), int(found[i]), float(sums[i] / max(pages[i], 1)), waiting.get(name, 0))
+            for i, name in enumerate(self._table.hosts)
+        ]
+        others = set(waiting) - set(self._table.hosts)
+        lines += [HostLine(name, 0, 0, 0.0, waiting[name]) for name in others]
         lines.sort(key=lambda line: (-line.mean * line.pages, -line.pages, -line.waiting, line.name))
         return lines[:most], len(lines)
 
-    def best(self, most: int) -> list[PageLine]:
-        """The most relevant pages."""
-        rows = np.flatnonzero(self._judged.is_new)
-        return self._lines(rows[np.argsort(-self.relevance[rows], kind="stable")][:most])
+    def best(self, most: int, *, least: float = 0.0) -> list[int]:
+        """The links of the most relevant pages, of at least a relevance."""
+        rows = np.argsort(-self.relevance, kind="stable")
+        return self._links(rows[self.relevance[rows] >= least][:most])
 
-    def latest(self, most: int) -> list[PageLine]:
-        """The pages fetched last, the latest first."""
-        return self._lines(np.flatnonzero(self._judged.is_new)[::-1][:most])
+    def latest(self, most: int) -> list[int]:
+        """The links of the pages fetched last, the latest first."""
+        return self._links(np.arange(len(self._new))[::-1][:most])
 
-    def some(self, most: int) -> list[PageLine]:
-        """Some pages at random, the same ones each time, in the order of fetching."""
-        rows = np.flatnonzero(self._judged.is_new).tolist()
-        return self._lines(sorted(Random(len(rows)).sample(rows, min(most, len(rows)))))
+    def some(self, most: int) -> list[int]:
+        """The links of some pages at random, the same ones each time, in the order of fetching."""
+        count = len(self._new)
+        return self._links(sorted(Random(count).sample(range(count), min(most, count))))
 
-    def _is_found(self) -> NDArray[np.bool_]:
-        return self._judged.is_new & (self.relevance >= RELEVANT)
+    def _by(self, column: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], ...]:
+        """Pages, relevant pages, and the sum of relevance for each value of a column."""
+        of = column[self._new]
+        weights = (None, self.relevance >= RELEVANT, self.relevance)
+        pages, found, sums = (np.bincount(of, weight, count) for weight in weights)
+        return pages, found, sums
 
-    def _lines(self, rows: Sequence[int] | NDArray[np.int64]) -> list[PageLine]:
-        return [self._source.page(int(self._judged.order[row])) for row in rows]
+    def _links(self, rows: Sequence[int] | NDArray[np.int64]) -> list[int]:
+        links: list[int] = self._table.link[self._new[rows]].tolist()
+        return links
 
 
 def _points(x: NDArray[np.int64], y: NDArray[np.float64]) -> list[tuple[float, float]]:

@@ -1,14 +1,16 @@
-"""The report of a crawl: one HTML file that loads nothing and runs nothing.
+"""The report of a crawl: one HTML file that loads nothing. Its one script sorts and searches the list of found pages.
 
 Titles, addresses and words come from strangers' pages. Everything is escaped, cut to a length and set apart from the
 text around it (``<bdi>``, or a title could turn the rest of its line around), only http addresses become links, and
-the page forbids scripts to itself.
+the page forbids itself all scripts but ours, by its hash.
 """
 
 from __future__ import annotations
 
-from contextlib import closing
+from base64 import b64encode
+from collections.abc import Callable
 from datetime import UTC, datetime
+from hashlib import sha256
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -18,60 +20,84 @@ from markupsafe import Markup
 
 from focused.critics.base import RELEVANT
 from focused.files import write_whole
-from focused.frontier.records import read_records
-from focused.frontier.store import Outcome
+from focused.frontier.store import JobRefused, Outcome
 from focused.pages.evidence import ADDRESS
 from focused.report.charts import bar_chart, line_chart
-from focused.report.figures import NOW, Figures
-from focused.report.job_source import JobSource
-from focused.report.learned import OFFSETS
-from focused.report.source import Source
+from focused.report.figures import PageFigures
+from focused.report.learned import OFFSETS, learned_by_offset, saved_prioritizer
+from focused.report.reader import CrawlReader
+from focused.report.status import LATELY, Status
 from focused.report.text import short, signed
 
 OUTCOMES = {
     Outcome.PAGE: "page, judged",
-    Outcome.DUPLICATE: "same content as a page fetched before",
+    Outcome.DUPLICATE: "duplicate: same content as a page fetched before",
     Outcome.DEAD: "dead",
     Outcome.DENIED: "denied",
     Outcome.NOT_HTML: "not HTML",
     Outcome.FAILED: "failed",
-    Outcome.REDIRECT: "led to another address",
+    Outcome.REDIRECT: "redirected to another address",
     Outcome.OTHER: "ended without a page",
 }
-_MOST_HOSTS, _MOST_CLASSES, _MOST_PAGES = 40, 15, 12
+_MOST_HOSTS, _MOST_CLASSES, _MOST_PAGES, _MOST_DETAILS = 40, 15, 12, 4
+_MOST_FOUND = 10_000
+_WIDE, _NARROW = 960, 340
 
 
-def write_report(job: Path, path: Path) -> None:
-    """Write the report of a job folder; the job may be under way. JobRefused if there is none."""
-    with closing(read_records(job)) as connection:
-        write_report_of(JobSource(connection, job), path)
-
-
-def write_report_of(source: Source, path: Path) -> None:
-    """Write the report of a crawl, wherever that is kept."""
-    text = render_report(source)
+def write_report(reader: CrawlReader, path: Path) -> None:
+    """Write the report of a crawl, which may be under way."""
+    text = render_report(reader)
     with write_whole(path) as file:
         file.write(text.encode("utf-8", "replace"))
 
 
-def render_report(source: Source) -> str:
+def render_report(reader: CrawlReader) -> str:
     """The report of a crawl, as HTML."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(number=_number, short=short, where=_where, is_web=_is_web)
-    template = resources.files("focused.report").joinpath("templates/report.html").read_text("utf-8")
-    return environment.from_string(template).render(**_content(source))
+    environment.filters.update(number=_number, short=short, weight=_weight, where=_where, is_web=_is_web)
+    script = _template("found.js")
+    digest = b64encode(sha256(script.encode()).digest()).decode()
+    page = environment.from_string(_template("report.html"))
+    # The script is ours, and has no figure of the crawl in it.
+    return page.render(**_content(reader), script=Markup(script), script_hash=digest)  # noqa: S704
 
 
-def _content(source: Source) -> dict[str, Any]:
-    figures = Figures(source)
-    unknown: dict[str, Any] = {
-        "topic": {"name": source.place},
-        "critic": "",
-        "prioritizer": {"name": "", "options": {}},
+def _template(name: str) -> str:
+    return resources.files("focused.report").joinpath("templates", name).read_text("utf-8")
+
+
+def _content(reader: CrawlReader) -> dict[str, Any]:
+    status, starts = reader.status(), reader.starts()
+    figures = PageFigures(reader.page_table())
+    hosts, host_count = figures.hosts(reader.waiting_by_host(), _MOST_HOSTS)
+    found = figures.best(_MOST_FOUND, least=RELEVANT)
+    return {
+        **_how_it_was_made(reader),
+        "where": reader.where,
+        "status": status,
+        "figures": figures,
+        "relevant": RELEVANT,
+        "lately": LATELY,
+        "starts": starts,
+        "requests": sum(start.requests or 0 for start in starts),
+        "hosts": hosts,
+        "host_count": host_count,
+        "classes": figures.classes(_MOST_CLASSES),
+        "outcomes": _outcomes(reader, status),
+        "found": reader.pages(found or figures.best(_MOST_PAGES)),
+        "latest": reader.pages(figures.latest(_MOST_PAGES)),
+        "some": reader.pages(figures.some(_MOST_PAGES)),
+        "written": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        **_charts(figures),
+        **_learned(reader),
     }
-    about = source.about() or unknown
-    starts = source.starts()
-    hosts, host_count = figures.hosts(_MOST_HOSTS)
+
+
+def _how_it_was_made(reader: CrawlReader) -> dict[str, Any]:
+    try:
+        about = reader.about()
+    except JobRefused:
+        about = {"topic": {"name": reader.name}, "critic": "", "prioritizer": {"name": "", "options": {}}}
     return {
         "topic": {"description": "", "keywords": [], "focus": [], "seeds": [], **about["topic"]},
         "critic": about["critic"],
@@ -79,72 +105,62 @@ def _content(source: Source) -> dict[str, Any]:
         "prioritizer_options": about["prioritizer"]["options"],
         "settings": about.get("settings", {}),
         "versions": about.get("versions", {}),
-        "place": source.place,
-        "figures": figures,
-        "relevant": RELEVANT,
-        "now": NOW,
-        "starts": starts,
-        "ended": source.ended(),
-        "requests": sum(start.requests or 0 for start in starts),
-        "hosts": hosts,
-        "host_count": host_count,
-        "classes": source.classes(_MOST_CLASSES),
-        "outcomes": _outcomes(source),
-        "best": figures.best(_MOST_PAGES),
-        "latest": figures.latest(_MOST_PAGES),
-        "some": figures.some(_MOST_PAGES),
-        "written": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        **_charts(figures),
-        **_learned(source),
     }
 
 
-def _charts(figures: Figures) -> dict[str, Markup]:
+def _charts(figures: PageFigures) -> dict[str, Markup]:
     now, so_far = figures.curve()
-    harvest = line_chart(
-        {f"the last {NOW} pages": now, "all pages so far": so_far},
-        x_label="pages fetched",
-        y_label="mean relevance",
-        width=960,
-        height=320,
-    )
-    relevance = bar_chart(figures.histogram(), x_label="relevance", y_label="pages", width=560, height=280)
-    # The charts escape what they are given, and are SVG.
-    return {"harvest_chart": Markup(harvest), "relevance_chart": Markup(relevance)}  # noqa: S704
+    curves = {f"the last {LATELY} pages": now, "all pages so far": so_far}
+    return {
+        "harvest_chart": _both(
+            lambda width: line_chart(curves, x_label="pages", y_label="mean relevance", width=width, height=300)
+        ),
+        "relevance_chart": _both(
+            lambda width: bar_chart(figures.histogram(), x_label="relevance", y_label="pages", width=width, height=260),
+            wide=480,
+        ),
+    }
 
 
-def _learned(source: Source) -> dict[str, Any]:
-    found = source.learned()
-    if found is None:
+def _both(draw: Callable[[int], str], wide: int = _WIDE) -> Markup:
+    """A chart as wide as the page, and one for a phone, of which one is shown. Charts escape what they are given."""
+    return Markup(f'<div class="on-wide">{draw(wide)}</div><div class="on-phone">{draw(_NARROW)}</div>')  # noqa: S704
+
+
+def _learned(reader: CrawlReader) -> dict[str, Any]:
+    try:
+        saved = saved_prioritizer(reader)
+    except JobRefused:
         return {"learned": []}
-    model, learned = found
-    chart = bar_chart(
-        [(signed(at.offset), at.mass) for at in learned if at.offset in OFFSETS],
-        x_label="offset from the link",
-        y_label="weight per link",
-        width=960,
-        height=220,
-    )
-    # Who asks the critic learns only what the words say beyond its opinion.
-    asks = getattr(model.prioritizer, "reads", False)
-    return {"learned": learned, "learned_pages": model.pages, "asks_critic": asks, "mass_chart": Markup(chart)}  # noqa: S704
+    learned = learned_by_offset(reader, saved.prioritizer)
+    bars = [(signed(at.offset), at.mass) for at in learned if at.offset in OFFSETS]
+    titles = {"x_label": "offset from the link", "y_label": "weight per link"}
+    chart = _both(lambda width: bar_chart(bars, **titles, width=width, height=220))
+    # A prioritizer that asks the critic learns only what the words say beyond the critic's opinion.
+    asks = getattr(saved.prioritizer, "reads", False)
+    return {"learned": learned, "learned_when": saved.when, "asks_critic": asks, "mass_chart": chart}
 
 
-def _outcomes(source: Source) -> list[dict[str, Any]]:
-    counts = sorted(source.outcomes().items(), key=lambda pair: -pair[1])
+def _outcomes(reader: CrawlReader, status: Status) -> list[dict[str, Any]]:
+    counts = sorted(status.outcomes.items(), key=lambda pair: -pair[1])
     without = {Outcome.PAGE, Outcome.DUPLICATE, Outcome.REDIRECT}
     return [
         {
             "words": OUTCOMES[outcome],
             "links": count,
-            "details": [] if outcome in without else source.details(outcome, 4),
+            "details": [] if outcome in without else reader.details(outcome, _MOST_DETAILS),
         }
-        for outcome, count in counts
+        for outcome, count in ((Outcome[name.upper()], count) for name, count in counts)
+        if count
     ]
 
 
 def _number(value: float) -> str:
     return f"{value:,}"
+
+
+def _weight(value: float) -> str:
+    return f"{value:.2g}".replace("-", "\u2212")
 
 
 def _where(offset: int) -> str:

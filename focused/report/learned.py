@@ -1,14 +1,13 @@
-"""What a job's prioritizer has learned: which words, at which offset from a link or in its address, speak for the page.
+"""What a crawl's prioritizer has learned: which words, at which offset from a link or in its address, favour a page.
 
-Weights are those of the model that the job saved last. They are shown only for features that stood beside links that
-were followed: many features share a place in the table of weights, and one that was never seen has learned nothing.
+Weights are those of the model that was saved last. They are shown only for features that stood beside links that were
+followed: many features share a place in the table of weights, and one that was never seen has learned nothing. Words
+that weigh next to nothing (*the*, *and*) are left out.
 """
 
 from __future__ import annotations
 
-import sqlite3
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,23 +16,25 @@ from numpy.typing import NDArray
 from focused.arrays import load_arrays
 from focused.frontier.starts import untaught_prioritizer
 from focused.frontier.store import JobRefused
-from focused.pages.evidence import ADDRESS, Evidence, mix
+from focused.pages.evidence import ADDRESS
 from focused.pages.tokens import Ids
 from focused.prioritizers.base import Prioritizer
+from focused.report.reader import CrawlReader
 from focused.report.words import Feature, WordTable
 
 OFFSETS = tuple(range(-5, 6))
 _MOST_ROWS = 50_000
 _LEAST_PAGES = 3
-_BLOCKS_AT_ONCE = 200
+_LEAST_SHARE = 0.2
+"""Of what weighs most: words that weigh less say next to nothing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Model:
-    """The prioritizer of a job as it was saved last, after the lessons of ``pages`` pages."""
+class SavedPrioritizer:
+    """The prioritizer of a crawl as it was saved last; ``when`` says when that was, '' if it was never."""
 
     prioritizer: Prioritizer
-    pages: int
+    when: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,31 +59,32 @@ class AtOffset:
     speak_against: list[LearnedWord] = field(default_factory=list)
 
 
-def read_model(connection: sqlite3.Connection) -> Model:
-    """The prioritizer that a job saved last. JobRefused if it cannot be made again, with the reason."""
-    prioritizer = untaught_prioritizer(connection)
-    row = connection.execute("SELECT data, seq FROM models WHERE name = 'prioritizer'").fetchone()
-    if row is not None:
-        try:
-            prioritizer.restore(load_arrays(row[0]))
-        except (KeyError, ValueError) as error:
-            raise JobRefused(f"what this job has learned does not fit its prioritizer: {error}") from error
-    return Model(prioritizer, 0 if row is None else int(row[1]))
+def saved_prioritizer(reader: CrawlReader) -> SavedPrioritizer:
+    """The prioritizer as it was saved last. JobRefused if it cannot be made again, with the reason."""
+    prioritizer = untaught_prioritizer(reader.about())
+    state = reader.learned_state()
+    if state is None:
+        return SavedPrioritizer(prioritizer, "")
+    try:
+        prioritizer.restore(load_arrays(state.data))
+    except (KeyError, ValueError) as error:
+        raise JobRefused(f"what this crawl has learned does not fit its prioritizer: {error}") from error
+    return SavedPrioritizer(prioritizer, state.when)
 
 
-def learned_by_offset(connection: sqlite3.Connection, prioritizer: Prioritizer, most: int = 8) -> list[AtOffset]:
-    """The words that speak loudest at each offset, and in addresses if the prioritizer reads them.
+def learned_by_offset(reader: CrawlReader, prioritizer: Prioritizer, most: int = 8) -> list[AtOffset]:
+    """The words that weigh most at each offset, and in addresses if the prioritizer reads them.
 
     Nothing if it has learned nothing of words.
     """
-    seen = _features_beside_followed_links(connection)
+    seen = _features_beside_followed_links(reader)
     weights = prioritizer.weights_of(seen.ids)
     if not seen.links or not np.any(weights):
         return []
-    words = WordTable.read(connection)
-    learned = [_at_offset(words, seen, weights, offset, most) for offset in (*OFFSETS, ADDRESS)]
-    reads_addresses = learned[-1].speak_for or learned[-1].speak_against
-    return learned if reads_addresses else learned[:-1]
+    words = _WeighedWords(reader.words(), seen, weights)
+    around = words.at(OFFSETS, most)
+    of_addresses = words.at((ADDRESS,), most)
+    return around + [at for at in of_addresses if at.speak_for or at.speak_against]
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +97,9 @@ class _Seen:
     links: int
 
 
-def _features_beside_followed_links(connection: sqlite3.Connection) -> _Seen:
+def _features_beside_followed_links(reader: CrawlReader) -> _Seen:
     ids, pages, links = [np.zeros(0, np.uint32)], [np.zeros(0, np.uint32)], 0
-    for evidence in _evidence_of_pages(connection):
+    for evidence in reader.evidence_of_pages(_MOST_ROWS):
         links += len(evidence)
         ids.append(evidence.ids)
         pages.append(np.repeat(evidence.link, np.diff(evidence.starts)))
@@ -109,39 +111,51 @@ def _features_beside_followed_links(connection: sqlite3.Connection) -> _Seen:
     return _Seen(distinct, times, per_page, links)
 
 
-def _evidence_of_pages(connection: sqlite3.Connection) -> Iterator[Evidence]:
-    """The evidence of links whose page was judged, that of the latest pages first."""
-    rows: dict[int, list[int]] = {}
-    refs = connection.execute(
-        "SELECT e.block, e.row FROM pages p JOIN evidence e ON e.link = p.link ORDER BY p.seq DESC LIMIT ?",
-        (_MOST_ROWS,),
-    )
-    for block, row in refs:
-        rows.setdefault(block, []).append(row)
-    with closing(connection.cursor()) as cursor:
-        for block, wanted in rows.items():
-            found = cursor.execute("SELECT data FROM blocks WHERE id = ?", (block,)).fetchone()
-            if found is not None:
-                yield Evidence.from_bytes(found[0]).select(wanted)
+class _WeighedWords:
+    """The words of a crawl, and what they weigh beside links that were followed."""
 
+    def __init__(self, words: WordTable, seen: _Seen, weights: NDArray[np.float32]) -> None:
+        self._words, self._seen, self._weights = words, seen, weights
 
-def _at_offset(words: WordTable, seen: _Seen, weights: NDArray[np.float32], offset: int, most: int) -> AtOffset:
-    mixed = mix(words.ids, offset)
-    at = np.minimum(np.searchsorted(seen.ids, mixed), len(seen.ids) - 1)
-    known = np.flatnonzero(seen.ids[at] == mixed)
-    where = at[known]
-    mass = float((np.abs(weights[where]) * seen.times[where]).sum() / seen.links)
-    often = seen.pages[where] >= _LEAST_PAGES
-    known, where = known[often], where[often]
-    # The rarest words have the most extreme weights, and the least to show for them.
-    loudness = weights[where] * seen.pages[where] / (seen.pages[where] + 5)
-    order = np.argsort(loudness)
-
-    def told(rows: NDArray[np.int64]) -> list[LearnedWord]:
+    def at(self, offsets: Sequence[int], most: int) -> list[AtOffset]:
+        """The words that weigh most at each offset, as far as they weigh something beside the loudest of them all."""
+        known = [self._known(offset) for offset in offsets]
+        loudness = [self._loudness(features) for _, features in known]
+        least = _LEAST_SHARE * max((float(np.abs(values).max(initial=0.0)) for values in loudness), default=0.0)
         return [
-            LearnedWord(Feature(words.words[known[i]], offset), float(weights[where[i]]), int(seen.pages[where[i]]))
-            for i in rows.tolist()
+            self._at_offset(offset, *places, np.where(np.abs(values) >= least, values, 0.0), most)
+            for offset, places, values in zip(offsets, known, loudness, strict=True)
         ]
 
-    up, down = order[::-1][:most], order[:most]
-    return AtOffset(offset, mass, told(up[weights[where[up]] > 0]), told(down[weights[where[down]] < 0]))
+    def _known(self, offset: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The words that were seen at an offset: their positions among all words, and among the features seen."""
+        mixed = self._words.at(offset)
+        place = np.minimum(np.searchsorted(self._seen.ids, mixed), len(self._seen.ids) - 1)
+        known = np.flatnonzero(self._seen.ids[place] == mixed)
+        return known, place[known]
+
+    def _loudness(self, features: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The rarest words have the most extreme weights, and the least to show for them."""
+        pages = self._seen.pages[features]
+        return np.where(pages >= _LEAST_PAGES, self._weights[features] * pages / (pages + 5), 0.0)
+
+    def _at_offset(
+        self,
+        offset: int,
+        known: NDArray[np.int64],
+        features: NDArray[np.int64],
+        loudness: NDArray[np.float64],
+        most: int,
+    ) -> AtOffset:
+        weights, pages = self._weights[features], self._seen.pages[features]
+        mass = float((np.abs(weights) * self._seen.times[features]).sum() / self._seen.links)
+        order = np.argsort(loudness)
+
+        def shown(rows: NDArray[np.int64]) -> list[LearnedWord]:
+            return [
+                LearnedWord(Feature(self._words.words[known[i]], offset), float(weights[i]), int(pages[i]))
+                for i in rows.tolist()
+            ]
+
+        up, down = order[::-1][:most], order[:most]
+        return AtOffset(offset, mass, shown(up[loudness[up] > 0]), shown(down[loudness[down] < 0]))

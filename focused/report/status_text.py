@@ -1,25 +1,23 @@
-"""How a crawl stands, in words for a terminal and as JSON."""
+"""How a crawl stands, as lines for a terminal and as JSON."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
 from dataclasses import asdict
-from datetime import datetime
 
-from focused.report.status import CUT_SHORT, RUNNING, JobStatus, Status
-from focused.report.text import short
+from focused.report.status import Status
+from focused.report.text import WIDE, counted, short
 
-WIDE = 70
 _OUTCOMES = {
-    "page": "judged",
-    "duplicate": "with content fetched before",
-    "redirect": "redirected elsewhere",
-    "dead": "dead",
-    "denied": "denied",
-    "not_html": "not HTML",
-    "failed": "failed",
-    "other": "ended without a page",
+    "page": ("page", "pages"),
+    "duplicate": ("duplicate", "duplicates"),
+    "redirect": ("redirect", "redirects"),
+    "dead": ("dead", "dead"),
+    "denied": ("denied", "denied"),
+    "not_html": ("not HTML", "not HTML"),
+    "failed": ("failed", "failed"),
+    "other": ("ended without a page", "ended without a page"),
 }
 
 
@@ -28,30 +26,59 @@ def status_json(status: Status) -> str:
     return json.dumps({**asdict(status), "running": status.is_running})
 
 
-def status_lines(status: JobStatus) -> Iterator[str]:
+def status_line(status: Status) -> str:
+    """One line, where there are several crawls."""
+    links = f"{counted(status.pages, 'page')}, {counted(status.waiting, 'link')} waiting"
+    return f"  {short(status.title, WIDE)}: {status.state_in_words()}; {links}"
+
+
+def status_lines(status: Status) -> Iterator[str]:
     """Some lines of words, the hosts at the end."""
-    yield f"{short(status.topic or status.job, WIDE)}: {_state(status)}"
-    yield f"  job          {short(status.job, WIDE)}, {_starts(status)}"
-    yield from figure_lines(status, _learned(status))
-    yield from host_lines(status)
+    yield f"{short(status.title, WIDE)}: {status.state_in_words()}"
+    lines = (
+        status.place_line(),
+        ("pages", f"{status.pages:,}, {status.relevant:,} relevant"),
+        ("harvest", _now_and_overall(status.harvest_now, status.harvest, ".3f")),
+        ("pace", _now_and_overall(status.pace_now, status.pace, ",.1f", " pages per minute")),
+        ("links", _outcomes(status)),
+        ("waiting", _waiting(status)),
+        ("prioritizer", f"{short(status.prioritizer or 'not recorded', WIDE)}; {status.learned_in_words()}"),
+        ("critic", short(status.critic or "not recorded", WIDE)),
+        *status.further_lines(),
+    )
+    yield from (f"  {label:<12} {words}" for label, words in lines)
+    yield from status.further_lists()
+    yield from _hosts(status)
     if not status.is_running:
         yield ""
-        yield _how_to_go_on(status)
+        yield status.next_step()
 
 
-def figure_lines(status: Status, learned: str) -> Iterator[str]:
-    """What there is to tell of every crawl; ``learned`` is what its prioritizer has learned, in words."""
-    yield f"  pages        {status.pages:,}, {status.relevant:,} relevant"
-    yield f"  harvest      {_both(status.harvest_now, status.harvest, '.3f')}"
-    yield f"  pace         {_both(status.pace_now, status.pace, ',.1f', ' pages a minute')}"
-    yield f"  links        {_outcomes(status)}"
-    yield f"  waiting      {_waiting(status)}"
-    yield f"  prioritizer  {short(status.prioritizer or 'not known', WIDE)}; {learned}"
-    yield f"  critic       {short(status.critic or 'not known', WIDE)}"
+def _now_and_overall(now: float | None, overall: float | None, form: str, unit: str = "") -> str:
+    """What holds lately and overall; the unit stands once."""
+    if overall is None:
+        return "not known yet"
+    lately = "" if now is None else f"{now:{form}}{unit} lately, "
+    return f"{lately}{overall:{form}}{'' if lately else unit} overall"
 
 
-def host_lines(status: Status) -> Iterator[str]:
-    """The hosts with the most links that wait, below an empty line."""
+def _outcomes(status: Status) -> str:
+    counts = {name: status.outcomes.get(name, 0) for name in _OUTCOMES}
+    parts = [f"{counts[name]:,} {_OUTCOMES[name][counts[name] != 1]}" for name in _OUTCOMES if counts[name]]
+    if status.unfollowed:
+        parts.append(f"{counted(status.unfollowed, 'link')} of duplicates not followed")
+    return ", ".join(parts) or "none has ended yet"
+
+
+def _waiting(status: Status) -> str:
+    links = counted(status.waiting, "link")
+    hosts = f" on {counted(status.hosts_waiting, 'host')}" if status.waiting else ""
+    if not status.is_running and not status.leased:
+        return links + hosts
+    return f"{links}{hosts}, {status.leased:,} {'' if status.is_running else 'were '}in progress"
+
+
+def _hosts(status: Status) -> Iterator[str]:
     if not status.waiting_by_host:
         return
     yield ""
@@ -60,78 +87,3 @@ def host_lines(status: Status) -> Iterator[str]:
     more = status.hosts_waiting - len(status.waiting_by_host)
     if more:
         yield f"              and {counted(more, 'more host')}"
-
-
-def counted(number: int, what: str) -> str:
-    """1 link, 2 links."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def span(seconds: float) -> str:
-    """A time in the largest unit of which it has two."""
-    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return counted(max(int(seconds), 0), "second")
-
-
-def _state(status: JobStatus) -> str:
-    if status.state == RUNNING:
-        process = f" (process {status.pid})" if status.pid else ""
-        since = f" since {_clock(status.began)}, for {_span(status.began, status.read)}" if status.began else ""
-        return f"running{process}{since}"
-    if status.state == CUT_SHORT:
-        return "not running; it was cut short"
-    ended = f" {_clock(status.ended)}" if status.ended else ""
-    return f"not running; it ended{ended}" + (f": {short(status.why, WIDE)}" if status.why else "")
-
-
-def _how_to_go_on(status: JobStatus) -> str:
-    again = f"start the same command again (-s JOBDIR={short(status.job, WIDE)})"
-    if status.state == CUT_SHORT:
-        return f"To go on, {again}: what was under way is fetched again, the rest is kept."
-    if status.waiting or status.leased:
-        return f"To go on, {again}; it goes on as far as its limits allow."
-    return "Nothing is left to follow."
-
-
-def _starts(status: JobStatus) -> str:
-    return f"started {status.starts:,} times" if status.starts != 1 else f"started {_clock(status.began)}"
-
-
-def _both(now: float | None, in_all: float | None, form: str, unit: str = "") -> str:
-    """What holds lately and what over all; the unit stands once."""
-    told = [
-        format(value, form) + over for value, over in ((now, "{} lately"), (in_all, "{} over all")) if value is not None
-    ]
-    return ", ".join(told).replace("{}", unit, 1).replace("{}", "") if told else "nothing to tell yet"
-
-
-def _outcomes(status: Status) -> str:
-    told = [f"{status.outcomes[name]:,} {words}" for name, words in _OUTCOMES.items() if status.outcomes.get(name)]
-    return ", ".join(told) or "none has ended yet"
-
-
-def _waiting(status: Status) -> str:
-    links = counted(status.waiting, "link")
-    hosts = f" of {counted(status.hosts_waiting, 'host')}" if status.waiting else ""
-    if not status.is_running and not status.leased:
-        return links + hosts
-    return f"{links}{hosts}, {status.leased:,} {'under way' if status.is_running else 'were under way'}"
-
-
-def _learned(status: JobStatus) -> str:
-    if status.model is None:
-        return "nothing it has learned is saved"
-    lessons = "" if status.lessons is None else f" and {counted(status.lessons, 'lesson')}"
-    return f"model {status.model.version:,}, saved after page {status.model.page:,}{lessons}"
-
-
-def _clock(time: str | None) -> str:
-    return f"{datetime.fromisoformat(time):%Y-%m-%d %H:%M} UTC" if time else "at an unknown time"
-
-
-def _span(since: str | None, until: str) -> str:
-    if since is None:
-        return "an unknown time"
-    return span((datetime.fromisoformat(until) - datetime.fromisoformat(since)).total_seconds())

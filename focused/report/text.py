@@ -1,9 +1,12 @@
-"""Strangers' text made fit to be shown: titles, addresses, words of pages."""
+"""Text fit to be shown: strangers' titles and addresses, numbers with their nouns, spans of time."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
+
+WIDE = 70
+"""So much of a name is shown on a terminal."""
 
 # Control characters (a terminal would obey them), invisible ones, and those that turn the direction of text.
 _HIDDEN = re.compile(
@@ -20,3 +23,16 @@ def short(text: Any, most: int) -> str:
 def signed(offset: int) -> str:
     """An offset as the paper writes it: −2, 0, +3."""
     return f"\u2212{-offset}" if offset < 0 else f"+{offset}" if offset else "0"
+
+
+def counted(number: int, what: str) -> str:
+    """1 link, 2 links."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def time_span(seconds: float) -> str:
+    """A time in the largest unit of which it has two."""
+    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return counted(max(int(seconds), 0), "second")

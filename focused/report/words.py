@@ -1,13 +1,12 @@
 """From hashed features back to words: which word at which offset an id of the evidence stands for.
 
-The job keeps every word of its pages with its 32-bit id; mixing all of them with all offsets gives a map that is
-exact but for chance: among 100,000 words at 11 offsets, one id in 4,000 fits a second pair, too. Ids stand in the
-order of the leaves, which settles most of these.
+A crawl keeps every word of its pages with its 32-bit id; mixing all of them with all offsets gives a map that is exact
+but for chance: among 100,000 words at 11 offsets, one id in 4,000 fits a second pair (one in 15 in Redis, which keeps
+24 bits). Ids stand in the order of the leaves, which settles most of these.
 """
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -31,23 +30,23 @@ class Feature:
 
 
 class WordTable:
-    """All words of a job."""
+    """All words of a crawl. Of the ids of its evidence only the upper ``bits`` were kept."""
 
-    def __init__(self, ids: Ids, words: Sequence[str]) -> None:
+    def __init__(self, ids: Ids, words: Sequence[str], bits: int = 32) -> None:
         self.ids, self.words = ids, words
+        self._mask = np.uint32(0xFFFFFFFF >> (32 - bits) << (32 - bits))
 
-    @classmethod
-    def read(cls, connection: sqlite3.Connection) -> WordTable:
-        """The words of a job's records."""
-        rows = connection.execute("SELECT id, word FROM words").fetchall()
-        return cls(np.array([row[0] for row in rows], np.uint32), [row[1] for row in rows])
+    def at(self, offset: int) -> Ids:
+        """The ids that stand for the words at an offset, or in one of the channels of evidence."""
+        mixed: Ids = mix(self.ids, offset) & self._mask
+        return mixed
 
     def trace(self, ids: Ids, offsets: Sequence[int]) -> dict[int, list[Feature]]:
         """The words and offsets that may be behind each id; what has none is no word."""
         wanted = np.unique(ids)
         found: dict[int, list[Feature]] = {}
         for offset in sorted(offsets):
-            mixed = mix(self.ids, offset)
+            mixed = self.at(offset)
             for row in np.flatnonzero(_is_in(mixed, wanted)).tolist():
                 found.setdefault(int(mixed[row]), []).append(Feature(self.words[row], offset))
         return found

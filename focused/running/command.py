@@ -85,6 +85,11 @@ class HelpFormatter(ScrapyHelpFormatter):
         return [f"{line} " if line.endswith(":") else line for line in lines]
 
 
+def add_crawl_option(parser: argparse.ArgumentParser) -> None:
+    """``--crawl NAME``, for commands that read a crawl."""
+    parser.add_argument("--crawl", metavar="NAME", help="name of the crawl, if there are several on a Redis server")
+
+
 def whole_number(least: int = 1, most: int | None = None) -> Callable[[str], int]:
     """The type of an option that is a whole number."""
     bounds = f"from {least} to {most}" if most is not None else f"of {least} or more"

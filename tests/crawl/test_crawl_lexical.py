@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from focused.frontier.records import read_records
-from focused.report.why import tell_why
+from focused.report.job_reader import JobReader
+from focused.report.why import explain_link
 from tests.crawl.test_crawl_prioritizers import HUB, lexical_topic, site
 
 ROOT = Path(__file__).parents[2]
@@ -57,7 +58,8 @@ def test_weights_are_found_on_a_crawl_and_used_by_the_next(crawl, how, tmp_path,
     assert again.exit_code == 0, again.log
     with closing(read_records(tmp_path / "job")) as records:
         kept = records.execute("SELECT count(*) FROM models WHERE name = 'prioritizer'").fetchone()[0]
-        story = "\n".join(tell_why(records, "http://w1.example/1"))
+    with JobReader.open(tmp_path / "job") as reader:
+        story = "\n".join(explain_link(reader, "http://w1.example/1"))
     assert kept == 1
     assert "anchor: level 1" in story
 

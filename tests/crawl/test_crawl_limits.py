@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from focused.pages.urls import url_to_host
-from focused.report.status import read_status
+from focused.report.job_reader import JobReader
 from focused.testing.reply import Reply, linking, redirect
 
 HUB = "http://hub.example/"
@@ -112,7 +112,8 @@ def test_redirects_are_counted_alike_everywhere(crawl, tmp_path):
     result = crawl(site)
     assert result.stats["focused/outcome/redirect"] == 5
     assert ", 5 of them redirected; links: 6 pages" in result.log
-    assert read_status(tmp_path / "job").outcomes["redirect"] == 5
+    with JobReader.open(tmp_path / "job") as reader:
+        assert reader.status().outcomes["redirect"] == 5
 
 
 def test_depth_is_limited(crawl):

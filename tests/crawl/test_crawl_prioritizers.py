@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from focused.critics.keywords import KeywordsCritic
-from focused.frontier.records import read_records
 from focused.papers.prioritizers.taught import TaughtCard, save_taught
 from focused.prioritizers.options import build
 from focused.registry import find, names
-from focused.report.why import tell_why
+from focused.report.job_reader import JobReader
+from focused.report.why import explain_link
 from focused.topics.identity import slug
 from focused.topics.topic import load_topic
 from tests.prioritizers.prioritizer_cases import toy_paths
@@ -72,8 +71,8 @@ def test_leads_a_crawl_that_is_killed_and_gone_on_with(name, crawl, tmp_path):
     assert again.exit_code == 0, again.log
     assert again.stats["focused/job/pages"] == PAGES + 1
     assert "Traceback" not in again.log
-    with closing(read_records(tmp_path / "job")) as records:
-        story = "\n".join(tell_why(records, "http://w1.example/1"))
+    with JobReader.open(tmp_path / "job") as reader:
+        story = "\n".join(explain_link(reader, "http://w1.example/1"))
     assert "score: " in story
     assert "a feature without a name" not in story
 

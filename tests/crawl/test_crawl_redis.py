@@ -7,7 +7,6 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from dataclasses import replace
 from math import inf
 from pathlib import Path
@@ -17,15 +16,15 @@ from typing import Any
 import pytest
 from scrapy.settings import Settings
 
-from focused.frontier.records import read_records
 from focused.lab.demo.bulk import bulk_web
 from focused.lab.demo.web import GeneratedWeb
-from focused.redis.reading.crawls import RedisCrawls
-from focused.redis.reading.source import RedisSource
+from focused.redis.reading.reader import open_readers
+from focused.redis.reading.status import RedisStatus
 from focused.redis.testing.server import RedisServer
 from focused.redis.testing.workers import CRAWL, Worker, Workers
-from focused.report.figures import Figures
-from focused.report.job_source import JobSource
+from focused.report.figures import PageFigures
+from focused.report.job_reader import JobReader
+from focused.report.reader import CrawlReader
 from focused.testing.crawl import run_crawl
 from focused.testing.reply import Reply, linking, redirect
 from focused.testing.site import Page, SiteServer
@@ -90,6 +89,11 @@ def lost(*workers: Worker) -> int:
 # --- one worker, several ---------------------------------------------------------------------------------------------
 
 
+def reader_of(workers: Workers) -> CrawlReader:
+    (reader,) = open_readers(workers.redis.url, CRAWL, Settings())
+    return reader
+
+
 def test_one_worker_finds_what_a_crawl_in_a_file_finds(crawl, web: GeneratedWeb, tmp_path: Path):
     workers, site = crawl(web.pages, CONCURRENT_REQUESTS=1)
     (worker,) = workers.start()
@@ -105,18 +109,18 @@ def test_one_worker_finds_what_a_crawl_in_a_file_finds(crawl, web: GeneratedWeb,
     assert len(found[0]) == len(web.pages)
     assert worker.stats["focused/job/harvest"] == pytest.approx(in_file.stats["focused/job/harvest"], abs=1e-3)
     assert worker.stats["finish_reason"] == "finished"
-    with closing(read_records(tmp_path / "file" / "job")) as records:
-        job = JobSource(records, tmp_path / "file" / "job")
-        with workers.redis.client() as client:
-            status = RedisCrawls(workers.redis.url, Settings()).read(CRAWL)
-            shared = RedisSource(client, status)
-            one, other = Figures(shared), Figures(job)
-            assert one.hosts(99)[0] == [replace(line, mean=pytest.approx(line.mean)) for line in other.hosts(99)[0]]
-            assert one.histogram() == other.histogram()
-            assert one.outcomes == other.outcomes
-            assert one.waiting == other.waiting == 0
-            assert (one.pages, one.found) == (other.pages, other.found)
-            assert shared.about()["topic"]["name"] == job.about()["topic"]["name"] == TOPIC
+    with JobReader.open(tmp_path / "file" / "job") as job, reader_of(workers) as shared:
+        one, other = (PageFigures(reader.page_table()) for reader in (shared, job))
+        alike = [replace(line, mean=pytest.approx(line.mean)) for line in other.hosts({}, 99)[0]]
+        assert one.hosts({}, 99)[0] == alike
+        assert one.histogram() == other.histogram()
+        assert [(line.name, line.pages) for line in one.classes(9)] == [
+            (line.name, line.pages) for line in other.classes(9)
+        ]
+        assert (one.fetched, one.found) == (other.fetched, other.found)
+        assert shared.status().outcomes == job.status().outcomes
+        assert shared.status().waiting == job.status().waiting == 0
+        assert shared.about()["topic"]["name"] == job.about()["topic"]["name"] == TOPIC
 
 
 @pytest.mark.parametrize("number", [2, 4])
@@ -152,8 +156,10 @@ def test_a_worker_of_a_crawl_that_has_all_it_may_have_leaves_at_once_and_in_orde
         assert late.wait() == 0
         assert "the job has 2" in late.log.splitlines()[-1]
         assert "Traceback" not in late.log
-        status = RedisCrawls(workers.redis.url, Settings()).read(CRAWL)
-        assert (status.state, [worker.name for worker in status.workers]) == ("ended", [])
+        with reader_of(workers) as reader:
+            status = reader.status()
+        assert isinstance(status, RedisStatus)
+        assert (status.state, status.workers) == ("ended", [])
     assert len(site.fetched()) == fetched
 
 
@@ -246,7 +252,8 @@ def test_a_frozen_worker_loses_its_links_to_others_and_harms_nothing_when_it_tha
     assert workers.count("pages") == len(web.pages)
     written = Counter(item["url"] for worker in workers.started for item in worker.items)
     assert written.total() - len(written) <= lost(frozen, other), "what it had written, but not told yet"
-    items = RedisCrawls(workers.redis.url, Settings()).items(CRAWL)
+    with reader_of(workers) as reader:
+        items = list(reader.items())
     assert Counter(item["url"] for item in items) == Counter(web.pages.keys())
     assert lost(frozen) > 0
     assert "Links taken back from a worker of which nothing was heard: " in other.log

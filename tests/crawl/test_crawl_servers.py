@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from focused.report.status import read_status
+from focused.report.job_reader import JobReader
 from focused.testing.crawl import CrawlResult
 from focused.testing.reply import Reply, html, in_turn, linking, redirect
 
@@ -38,7 +38,8 @@ def test_a_circle_of_redirects_is_left(crawl, tmp_path):
     assert urls(result) == {HUB, "http://b.example/"}
     assert visits_to(result, "http://a.example/round") <= 15
     met = result.stats["focused/outcome/redirect"]
-    assert met > read_status(tmp_path / "job").outcomes["redirect"] == 1, "requests here, links there"
+    with JobReader.open(tmp_path / "job") as reader:
+        assert met > reader.status().outcomes["redirect"] == 1, "requests here, links there"
     assert f"{met} of them redirected" in result.log
 
 

@@ -14,10 +14,6 @@ MAY_KNOW = {"redis": {"redis"}, "papers": {"papers"}, "lab": {"lab", "papers", "
 """Which wings the modules of a wing may import, beside the core; those of the core may import none."""
 
 OPEN_DOORS = {
-    ("focused.commands.export", "papers"),
-    ("focused.commands.export", "redis"),
-    ("focused.commands.report", "redis"),
-    ("focused.commands.status", "redis"),
     ("focused.commands.teach", "papers"),
     ("focused.frontier.resume", "redis"),
     ("focused.frontier.scheduler", "redis"),
@@ -43,7 +39,7 @@ TWO_MEANINGS = (
     {"Chain", "Floats", "Ground", "Lessons", "Progress", "Rows", "Step", "Teaching", "Terms", "Walker", "Words"}
     | {"Held", "Links", "Run", "Crawl", "Host", "Address", "Rules"}
     | {"Entry", "Page", "Plan", "Site", "Taught", "Vocabulary", "Figures"}
-    | {"Model", "Source", "Standing", "Table"}
+    | {"Source", "Table"}
 )
 """Names that classes of several rooms share, for now."""
 

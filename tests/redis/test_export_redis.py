@@ -14,7 +14,7 @@ from scrapy.settings import Settings
 from focused.arrays import load_arrays
 from focused.frontier.resume import MODEL
 from focused.frontier.store import NewLink, Outcome, PageRecord
-from focused.redis.reading.crawls import RedisCrawls
+from focused.redis.reading.reader import open_readers
 from focused.redis.store import RedisStore
 from focused.redis.testing.server import RedisServer
 from tests.frontier.frontiers import Plain, lease
@@ -58,7 +58,9 @@ def test_the_items_of_all_workers_in_the_order_of_fetching(
     assert f"{len(items)} items" in run.stdout
     some = scrapy("export", redis.url, "--crawl", "birds", "-o", "-:csv", "--relevant", "0.9").stdout.splitlines()
     assert len(some) == 1 + 150
-    assert [item["url"] for item in RedisCrawls(redis.url, Settings()).items("ships")] == ["http://ship/"]
+    (ships,) = open_readers(redis.url, "ships", Settings())
+    with ships:
+        assert [item["url"] for item in ships.items()] == ["http://ship/"]
 
 
 def test_what_was_learned(redis: RedisServer, workers: list[RedisStore], scrapy: Scrapy, tmp_path: Path) -> None:
@@ -77,7 +79,7 @@ def test_what_was_learned(redis: RedisServer, workers: list[RedisStore], scrapy:
     [
         (("-o", "-"), "there are 2 crawls at"),
         (("-o", "-", "--crawl", "fish"), "there is no crawl 'fish' at"),
-        (("--crawl", "birds", "--learned", "a.npz", "--train"), "--train reads a JOBDIR"),
+        (("--crawl", "birds", "--learned", "a.npz", "--train"), "it is not recorded how this crawl was made"),
     ],
 )
 def test_what_cannot_be_written_is_told_clearly(
@@ -87,4 +89,4 @@ def test_what_cannot_be_written_is_told_clearly(
     assert run.returncode == 2
     assert words in run.stderr + run.stdout
     job = scrapy("export", "nowhere", "-o", "-", "--crawl", "birds")
-    assert "a JOBDIR holds one crawl only" in job.stderr + job.stdout
+    assert "a job folder holds one crawl only" in job.stderr + job.stdout

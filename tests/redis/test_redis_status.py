@@ -20,12 +20,12 @@ from scrapy.settings import Settings
 
 from focused.frontier.resume import MODEL
 from focused.frontier.store import NewLink, Outcome, PageRecord
-from focused.redis.reading.crawls import RedisCrawls
+from focused.redis.reading.reader import open_readers
 from focused.redis.reading.status import RedisStatus
-from focused.redis.reading.status_text import redis_status_lines
 from focused.redis.store import RedisStore
 from focused.redis.testing.server import RedisServer
 from focused.report.status import CUT_SHORT, ENDED, RUNNING
+from focused.report.status_text import status_lines
 from focused.running.process import crawl_environment
 from tests.frontier.frontiers import Plain, lease
 
@@ -68,12 +68,18 @@ def fetch(store: RedisStore, relevance: float, outcome: Outcome = Outcome.PAGE) 
     store.commit()
 
 
-def read(server: RedisServer, crawl: str = "birds") -> RedisStatus:
-    return RedisCrawls(server.url, Settings()).read(crawl)
+def read(
+    server: RedisServer, crawl: str | None = "birds", *, url: str = "", settings: dict[str, object] | None = None
+) -> RedisStatus:
+    (reader,) = open_readers(url or server.url, crawl, Settings(settings))
+    with reader:
+        status = reader.status()
+    assert isinstance(status, RedisStatus)
+    return status
 
 
 def text_of(status: RedisStatus) -> str:
-    return "\n".join(redis_status_lines(status))
+    return "\n".join(status_lines(status))
 
 
 def everything_in(server: RedisServer) -> dict[bytes, bytes | None]:
@@ -124,7 +130,7 @@ def test_pages_harvest_and_outcomes(redis: RedisServer, worker: Workers) -> None
     assert status.harvest == status.harvest_now == pytest.approx(1.75 / 3, abs=1e-4)
     assert (status.outcomes["page"], status.outcomes["dead"], status.outcomes["failed"]) == (3, 1, 0)
     assert (status.waiting, status.leased) == (6, 0)
-    assert "  links        3 judged, 1 dead" in text_of(status)
+    assert "  links        3 pages, 1 dead" in text_of(status)
 
 
 def test_who_is_sent_in_circles_is_counted_once(redis: RedisServer, worker: Workers) -> None:
@@ -150,7 +156,7 @@ def test_hosts_with_the_most_waiting_links_come_first(redis: RedisServer, worker
     assert (status.waiting, status.hosts_waiting) == (78, 12)
     text = text_of(status)
     assert "and 2 more hosts" in text
-    assert "waiting      78 links of 12 hosts, 0 under way" in text
+    assert "waiting      78 links on 12 hosts, 0 in progress" in text
 
 
 def test_links_are_counted_by_host_whatever_becomes_of_them(redis: RedisServer, worker: Workers) -> None:
@@ -203,7 +209,7 @@ def test_links_that_there_was_no_room_for(redis: RedisServer, worker: Workers) -
     status = read(redis)
     assert status.dropped == 160 - status.waiting > 0
     assert sum(line.links for line in status.waiting_by_host) == status.waiting
-    assert f"{status.dropped} dropped, as there was no room for them" in text_of(status)
+    assert f"{status.dropped} dropped (no room)" in text_of(status)
 
 
 def test_pace_is_over_the_time_in_which_anybody_was_at_work(redis: RedisServer, worker: Workers) -> None:
@@ -219,7 +225,7 @@ def test_pace_is_over_the_time_in_which_anybody_was_at_work(redis: RedisServer, 
     status = read(redis)
     assert status.ran == pytest.approx(90, abs=10)
     assert status.pace == status.pace_now == pytest.approx(10, rel=0.15)
-    assert f"pace         {status.pace_now} pages a minute lately, {status.pace} over all" in text_of(status)
+    assert f"pace         {status.pace_now} pages per minute lately, {status.pace} overall" in text_of(status)
 
 
 def test_lately_is_the_last_five_minutes(redis: RedisServer, worker: Workers) -> None:
@@ -271,7 +277,7 @@ def test_memory_is_about_what_the_server_says(redis: RedisServer, worker: Worker
     assert memory.link == pytest.approx(taken / 5_000, rel=0.3)
     assert memory.server > taken
     status = read(redis)
-    assert f"{memory.link} bytes a waiting link; the server " in text_of(status)
+    assert f"{memory.link} bytes per waiting link; the server " in text_of(status)
     capped = replace(status, memory=replace(memory, most_waiting=20_000, most=2_000_000_000))
     assert "25% of 20,000 links" in text_of(capped)
     assert "of 2.0 GB" in text_of(capped)
@@ -284,15 +290,14 @@ def test_seeds_that_were_pushed_are_counted(redis: RedisServer, worker: Workers,
     with redis.client() as client:
         getattr(client, push)("focused:start_urls", "http://x/1", "http://x/2")
     assert read(redis).start_urls.waiting == 2
-    assert "focused:start_urls: 2 seeds to be fetched" in text_of(read(redis))
+    assert "focused:start_urls: 2 seeds waiting" in text_of(read(redis))
 
 
 def test_a_key_of_seeds_may_be_the_crawls_own(redis: RedisServer, worker: Workers) -> None:
     worker("a:1")
     with redis.client() as client:
         client.lpush("seeds:birds", "http://x/1")
-    settings = Settings({"REDIS_START_URLS_KEY": "seeds:%(crawl)s"})
-    assert RedisCrawls(redis.url, settings).read("birds").start_urls.waiting == 1
+    assert read(redis, settings={"REDIS_START_URLS_KEY": "seeds:%(crawl)s"}).start_urls.waiting == 1
 
 
 # --- it runs, it has ended, it was cut short ---------------------------------------------------------------------
@@ -308,8 +313,8 @@ def test_a_crawl_whose_workers_have_ended(redis: RedisServer, worker: Workers) -
     status = read(redis)
     assert (status.state, status.workers) == (ENDED, [])
     assert "not running; its workers have ended" in text_of(status)
-    assert "they go on as far as their limits allow" in text_of(status)
-    assert text_of(replace(status, waiting=0)).endswith("Nothing is left to follow.")
+    assert "raise the limit if they ended at one" in text_of(status)
+    assert text_of(replace(status, waiting=0)).endswith("No link is left to follow.")
 
 
 def test_a_crawl_whose_workers_were_killed(redis: RedisServer, worker: Workers) -> None:
@@ -324,10 +329,10 @@ def test_a_crawl_whose_workers_were_killed(redis: RedisServer, worker: Workers) 
     assert (status.state, status.leased) == (CUT_SHORT, 1)
     assert status.workers[0].silent == pytest.approx(3_000, abs=60)
     text = text_of(status)
-    assert "nothing was heard of them for 50 minutes" in text
-    assert "a:1, silent for 50 minutes: taken for dead" in text
-    assert "1 were under way" in text
-    assert "what was under way is fetched again" in text
+    assert "none has given a sign of life for 50 minutes" in text
+    assert "a:1, no sign of life for 50 minutes: taken for dead" in text
+    assert "1 were in progress" in text
+    assert "links that were in progress are fetched again" in text
 
 
 def test_asking_changes_nothing_and_is_no_sign_of_life(redis: RedisServer, worker: Workers) -> None:
@@ -347,10 +352,9 @@ def test_a_node_of_a_cluster_and_its_client_are_asked_alike(redis_cluster: Redis
     add(store, "x", 5)
     store.commit()
     assert read(redis_cluster).waiting == 5
-    settings = Settings({"REDIS_PARAMS": {"redis_cls": RedisCluster}})
-    crawls = RedisCrawls(redis_cluster.url.removesuffix("/0"), settings)
-    assert crawls.names() == ["birds"]
-    assert crawls.read("birds").waiting == 5
+    url, settings = redis_cluster.url.removesuffix("/0"), {"REDIS_PARAMS": {"redis_cls": RedisCluster}}
+    assert read(redis_cluster, url=url, settings=settings).waiting == 5
+    assert read(redis_cluster, None, url=url, settings=settings).crawl == "birds"
     store.abandon()
 
 
@@ -360,7 +364,7 @@ KEYS = {
     *("crawl", "server", "state", "running", "topic", "prioritizer", "critic", "ran", "workers", "trainer"),
     *("pages", "relevant", "harvest", "harvest_now", "pace", "pace_now", "outcomes", "waiting", "leased"),
     *("hosts_waiting", "waiting_by_host", "model", "pooled", "learned", "start_urls", "memory"),
-    *("dropped", "taken_back", "refused", "read", "seconds"),
+    *("dropped", "taken_back", "refused", "unfollowed", "read", "seconds"),
 }
 
 
@@ -383,8 +387,8 @@ def test_the_keys_are_documented() -> None:
         table = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
         return {key.strip("` ") for cell in table for key in cell.split(",")}
 
-    ours = documented("How a crawl in Redis stands")
-    assert ours <= KEYS <= ours | documented("How a crawl stands")
+    ours = documented("Status of a crawl in Redis")
+    assert ours <= KEYS <= ours | documented("Status of a crawl")
 
 
 def test_of_several_crawls_each_is_told_in_a_line_or_one_by_its_name(
@@ -393,12 +397,12 @@ def test_of_several_crawls_each_is_told_in_a_line_or_one_by_its_name(
     add(worker("a:1", "birds"), "x", 5)
     add(worker("b:2", "tea"), "x", 7)
     text = scrapy("status", redis.url).stdout
-    assert f"2 crawls at {redis.url}; --crawl NAME tells of one" in text
+    assert f"2 crawls at {redis.url}; --crawl NAME shows one of them" in text
     assert re.search(r"^  birds: running on 1 worker, for \d seconds; 0 pages, 5 links waiting$", text, flags=re.M)
     assert [json.loads(line)["waiting"] for line in scrapy("status", redis.url, "--json").stdout.splitlines()] == [5, 7]
     assert "waiting      7 links" in scrapy("status", redis.url, "--crawl", "tea").stdout
     watching = scrapy("status", redis.url, "--watch")
-    assert (watching.returncode, "name one with --crawl (birds, tea)" in watching.stderr) == (2, True)
+    assert (watching.returncode, "choose one with --crawl (birds, tea)" in watching.stderr) == (2, True)
 
 
 def test_watching_ends_with_the_crawl(redis: RedisServer, worker: Workers) -> None:
@@ -431,13 +435,16 @@ def test_what_cannot_be_asked_is_told_clearly(redis: RedisServer, worker: Worker
     for arguments, told in (
         ((redis.url,), f"there is no crawl at {redis.url}"),
         ((redis.url, "--crawl", "tea"), f"there is no crawl 'tea' at {redis.url}; there is: none"),
-        ((f"http://127.0.0.1:{redis.port}",), "is not the address of a Redis server: give redis://HOST:PORT/DB"),
+        (
+            (f"http://127.0.0.1:{redis.port}",),
+            "an address http://… cannot be read: give a job folder, or one of redis://",
+        ),
         (("redis://127.0.0.1:six/0",), "is not the address of a Redis server"),
         (("redis://127.0.0.1:6379/zero",), "is not the address of a Redis server"),
         (("redis://[::1/0",), "is not the address of a Redis server"),
         ((f"redis://127.0.0.1:{redis.port}/999",), "DB index is out of range: give redis://HOST:PORT/DB with a"),
         (("redis://127.0.0.1:1/0",), "start it, or give the right address (redis://HOST:PORT/DB)"),
-        (("jobs/birds", "--crawl", "birds"), "a JOBDIR holds one crawl only"),
+        (("jobs/birds", "--crawl", "birds"), "a job folder holds one crawl only"),
     ):
         run = scrapy("status", *arguments)
         assert (run.returncode, told in run.stderr) == (2, True), (arguments, run.stderr)

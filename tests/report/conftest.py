@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from focused.frontier.records import read_records
+from focused.report.job_reader import JobReader
 from focused.testing.crawl import CrawlResult, run_crawl
 from focused.testing.reply import Reply, html, redirect
 from focused.testing.site import SiteServer
@@ -93,6 +94,26 @@ def records(job: Path) -> Iterator[sqlite3.Connection]:
     connection = read_records(job)
     yield connection
     connection.close()
+
+
+@pytest.fixture
+def reader(records: sqlite3.Connection, job: Path) -> JobReader:
+    return JobReader(records, job)
+
+
+@pytest.fixture
+def copy(records: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """The records once more, in memory, where a test may change them."""
+    connection = sqlite3.connect(":memory:", isolation_level=None)
+    records.backup(connection)
+    connection.row_factory = sqlite3.Row
+    yield connection
+    connection.close()
+
+
+@pytest.fixture
+def copied(copy: sqlite3.Connection, job: Path) -> JobReader:
+    return JobReader(copy, job)
 
 
 @pytest.fixture(scope="session")

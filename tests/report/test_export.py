@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sqlite3
 from collections.abc import Callable
 from operator import itemgetter
 from pathlib import Path
@@ -15,14 +14,13 @@ import numpy as np
 import pytest
 from lxml import etree
 
-from focused.frontier.lessons import read_lessons
-from focused.frontier.records import read_records
 from focused.papers.prioritizers.apprentice import Apprentice
 from focused.papers.prioritizers.observed import BestFirstObserved, for_apprentice
-from focused.papers.teaching.apprentice import NothingLearned, trained_apprentice
 from focused.prioritizers.base import Prioritizer
 from focused.prioritizers.focused import Focused
 from focused.registry import find, names
+from focused.report.job_reader import JobReader
+from focused.report.lessons import NothingLearned, read_lessons, study_lessons
 from focused.testing.crawl import CrawlResult, run_crawl
 from focused.testing.site import SiteServer
 
@@ -85,7 +83,7 @@ def test_after_a_kill_the_export_is_whole(site: SiteServer, tmp_path: Path, scra
     ("arguments", "said"),
     [
         (["-o", "x.bar"], "tells no format"),
-        ([], "name one job, and what to write"),
+        ([], "give one crawl, and what to write"),
         (["-o", "-", "--train"], "--train needs --learned"),
     ],
 )
@@ -114,12 +112,12 @@ def restored(path: Path, prioritizer: Prioritizer) -> Prioritizer:
 
 
 def test_what_was_learned_goes_from_job_to_job(
-    job: Path, site: SiteServer, tmp_path: Path, scrapy: Callable[..., Any], records: sqlite3.Connection
+    job: Path, site: SiteServer, tmp_path: Path, scrapy: Callable[..., Any], reader: JobReader
 ) -> None:
     run = scrapy("export", job, "--learned", tmp_path / "birds.npz")
     assert run.returncode == 0, run.stderr
     # It knows at once what the first crawl had to find out.
-    evidence = next(iter(read_lessons(records))).evidence
+    evidence = next(iter(read_lessons(reader))).evidence
     assert restored(tmp_path / "birds.npz", Focused()).score(evidence) != pytest.approx(Focused().score(evidence))
     topic = tmp_path / "birds.toml"
     topic.write_text('name = "b"\nkeywords = ["bird", "wing", "feather"]\nseeds = ["http://a.example/"]\n')
@@ -144,9 +142,9 @@ def test_what_best_first_saw_trains_an_apprentice(site: SiteServer, tmp_path: Pa
     file = tmp_path / "trained.npz"
     run = scrapy("export", tmp_path / "best-first-observed" / "job", "--learned", file, "--train")
     assert run.returncode == 0, run.stderr
-    assert "studied" in run.stdout
-    with read_records(tmp_path / "best-first-observed" / "job") as records:
-        lessons = [for_apprentice(lesson) for lesson in read_lessons(records)]
+    assert "learned from" in run.stdout
+    with JobReader.open(tmp_path / "best-first-observed" / "job") as reader:
+        lessons = [for_apprentice(lesson) for lesson in read_lessons(reader)]
     trained = restored(file, Apprentice())
     scores = np.array([trained.score(lesson.evidence).mean() for lesson in lessons])
     good = np.array([lesson.relevance[0] > 0.5 for lesson in lessons])
@@ -159,18 +157,18 @@ def test_what_best_first_saw_trains_an_apprentice(site: SiteServer, tmp_path: Pa
 
 
 def test_who_asks_for_an_apprentice_of_a_job_without_its_evidence_is_told_which_crawls_keep_it(
-    records: sqlite3.Connection,
+    reader: JobReader,
 ) -> None:
     kinds = {name: find("prioritizer", name) for name in names("prioritizer")}
     keep_it = [name for name, kind in kinds.items() if issubclass(kind, Apprentice | BestFirstObserved)]
     with pytest.raises(NothingLearned, match="the prioritizer 'focused' keeps no evidence") as refused:
-        trained_apprentice(records)
+        study_lessons(reader)
     assert len(keep_it) > 1
     assert all(repr(name) in str(refused.value) for name in keep_it)
 
 
-def test_lessons_of_one_page_weigh_one_together(records: sqlite3.Connection) -> None:
-    lessons = list(read_lessons(records))
+def test_lessons_of_one_page_weigh_one_together(reader: JobReader) -> None:
+    lessons = list(read_lessons(reader))
     assert lessons
     for lesson in lessons:
         assert lesson.weight.sum() == pytest.approx(1.0)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+from base64 import b64encode
 from collections.abc import Callable
+from hashlib import sha256
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +17,8 @@ from lxml import etree, html
 
 from focused.frontier.starts import read_starts
 from focused.frontier.store import JobRefused
-from focused.report.html import render_report, write_report
-from focused.report.job_source import JobSource
+from focused.report.html import render_report
+from focused.report.job_reader import JobReader
 from focused.testing.crawl import CrawlResult, run_crawl
 from focused.testing.site import SiteServer
 
@@ -45,10 +48,10 @@ def test_it_tells_what_the_crawl_did(page: html.HtmlElement) -> None:
     told = words(page)
     assert "birds <&> beaks" in told
     assert "Why it ended: 16 pages fetched." in told
-    assert "16 pages fetched and judged" in told
-    for words_of_outcome in ("same content as a page fetched before", "dead", "denied", "not HTML", "another address"):
+    assert "16 pages fetched and judged, 1 of them duplicate" in told
+    for words_of_outcome in ("duplicate: same content", "dead", "denied", "not HTML", "another address"):
         assert words_of_outcome in told
-    assert len(page.findall(".//{*}svg")) == 3
+    assert len(page.findall(".//{*}svg")) == 2 * 3, "one for a phone"
 
 
 def learned(page: html.HtmlElement) -> dict[str, str]:
@@ -86,9 +89,13 @@ def test_addresses_are_there_only_if_the_prioritizer_reads_them(tmp_path: Path) 
     assert "egg" in found["apprentice"]["0"]
 
 
-def test_it_loads_nothing_and_runs_nothing(text: str, page: html.HtmlElement) -> None:
+def test_it_loads_nothing_and_runs_only_our_script(text: str, page: html.HtmlElement) -> None:
     assert "default-src 'none'" in text
-    assert not [element.tag for element in page.iter("script", "link", "iframe", "object", "img")]
+    assert not [element.tag for element in page.iter("link", "iframe", "object", "img")]
+    (script,) = page.iter("script")
+    assert script.text == (resources.files("focused.report") / "templates" / "found.js").read_text("utf-8")
+    digest = b64encode(sha256(script.text.encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in text
     for element in page.iter(etree.Element):
         names = {name.lower() for name in element.attrib}
         assert not names & LOADS
@@ -98,34 +105,68 @@ def test_it_loads_nothing_and_runs_nothing(text: str, page: html.HtmlElement) ->
 
 
 def test_titles_of_hostile_pages_are_text(text: str) -> None:
-    assert "<script" not in text
+    assert text.count("<script") == 1
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
     assert not re.search("[\u202a-\u202e\u2066-\u2069\x00-\x08]", text)
 
 
-def test_only_web_addresses_become_links(records: sqlite3.Connection, job: Path) -> None:
-    copy = sqlite3.connect(":memory:")
-    records.backup(copy)
-    copy.row_factory = sqlite3.Row
+def test_only_web_addresses_become_links(copy: sqlite3.Connection, copied: JobReader) -> None:
     copy.execute("UPDATE pages SET url = 'javascript:alert(1)', title = '\"><img src=x onerror=y>' || char(27)")
-    page = html.fromstring(render_report(JobSource(copy, job)))
+    page = html.fromstring(render_report(copied))
     links = [a.get("href") for a in page.iter("a")]
     assert all(link.startswith("http") for link in links)
     assert not page.findall(".//img")
 
 
+def found_pages(page: html.HtmlElement) -> list[tuple[float, str]]:
+    """Relevance and address of each row of the table."""
+    rows = page.get_element_by_id("found").find("tbody").findall("tr")
+    return [(float(row[0].text), row.find(".//a").get("href")) for row in rows]
+
+
+def test_all_found_pages_are_in_a_plain_table_the_best_first(page: html.HtmlElement, crawl: CrawlResult) -> None:
+    found = {item["url"]: item["relevance"] for item in crawl.items if item["relevance"] >= 0.5}
+    rows = found_pages(page)
+    assert {url: pytest.approx(relevance, abs=1e-3) for relevance, url in rows} == found
+    assert [relevance for relevance, _ in rows] == sorted((relevance for relevance, _ in rows), reverse=True)
+    assert page.get_element_by_id("tools").get("hidden") is not None, "without scripts there is nothing to press"
+
+
+def test_where_nothing_was_found_the_best_pages_are_shown(copy: sqlite3.Connection, copied: JobReader) -> None:
+    copy.execute("UPDATE pages SET relevance = relevance / 10")
+    page = html.fromstring(render_report(copied))
+    assert "No page has a relevance of 0.5 or more; these are the best." in words(page)
+    assert len(found_pages(page)) == 12
+
+
+def test_of_very_many_found_pages_the_best_are_shown(
+    reader: JobReader, monkeypatch: pytest.MonkeyPatch, crawl: CrawlResult
+) -> None:
+    monkeypatch.setattr("focused.report.html._MOST_FOUND", 3)
+    found = sum(item["relevance"] >= 0.5 for item in crawl.items)
+    page = html.fromstring(render_report(reader))
+    assert f"The 3 most relevant of {found}; scrapy export writes all of them." in words(page)
+    assert len(found_pages(page)) == 3
+
+
+def test_links_of_duplicates_that_were_not_followed_are_counted(copy: sqlite3.Connection, copied: JobReader) -> None:
+    assert "not followed" not in words(html.fromstring(render_report(copied)))
+    copy.execute("INSERT OR REPLACE INTO meta VALUES ('unfollowed', '7')")
+    told = words(html.fromstring(render_report(copied)))
+    assert "7 links were not followed, because their pages are duplicates" in told
+    assert "FOCUSED_FOLLOW_DUPLICATES=1 follows such links" in told
+
+
 def test_a_job_without_a_page_has_a_report(empty_job: Path) -> None:
     page = html.fromstring((empty_job / "report.html").read_text("utf-8"))
     assert "Nothing was fetched" in words(page)
+    assert not list(page.iter("script"))
     assert "404" in words(page)
 
 
-def test_a_job_of_an_older_version_has_a_report(records: sqlite3.Connection, job: Path) -> None:
-    copy = sqlite3.connect(":memory:")
-    records.backup(copy)
-    copy.row_factory = sqlite3.Row
+def test_a_job_of_an_older_version_has_a_report(copy: sqlite3.Connection, copied: JobReader) -> None:
     copy.execute("DELETE FROM meta WHERE key IN ('about', 'starts')")
-    assert "It is not known how this crawl ended" in render_report(JobSource(copy, job))
+    assert "It is not recorded how this crawl ended" in render_report(copied)
 
 
 def test_each_start_is_told_with_the_reason_for_its_end(
@@ -136,7 +177,7 @@ def test_each_start_is_told_with_the_reason_for_its_end(
     killed = run_crawl({"topic": topic}, folder=tmp_path, site=site, settings={"DOWNLOAD_DELAY": 0.05}, kill_after=6)
     assert killed.exit_code < 0
     scrapy("report", tmp_path / "job")
-    assert "under way, or it was cut short" in (tmp_path / "job" / "report.html").read_text("utf-8")
+    assert "is running, or it was cut short" in (tmp_path / "job" / "report.html").read_text("utf-8")
     run_crawl({"topic": topic, "pages": 10}, folder=tmp_path, site=site)
     told = words(html.fromstring((tmp_path / "job" / "report.html").read_text("utf-8")))
     assert "it was cut short" in told
@@ -151,10 +192,9 @@ def test_the_end_of_a_start_is_noted_with_its_requests(records: sqlite3.Connecti
 
 def test_no_job_no_report(tmp_path: Path) -> None:
     with pytest.raises(JobRefused, match="there is no job in"):
-        write_report(tmp_path, tmp_path / "report.html")
-    with pytest.raises(JobRefused, match="of a crawl in Redis tell `scrapy status`, `report` and `export`"):
-        write_report(Path("redis://127.0.0.1/0"), tmp_path / "report.html")
-    assert not (tmp_path / "report.html").exists()
+        JobReader.open(tmp_path)
+    with pytest.raises(JobRefused, match="is not a job folder"):
+        JobReader.open(Path("redis://127.0.0.1/0"))
 
 
 def test_the_command_writes_where_it_is_told(job: Path, tmp_path: Path, scrapy: Callable[..., Any]) -> None:

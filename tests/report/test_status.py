@@ -23,7 +23,9 @@ from focused.commands.status import watch
 from focused.frontier.records import FILE, Lock, lock_holder, read_records
 from focused.frontier.store import JobRefused
 from focused.lab.demo.bulk import bulk_web
-from focused.report.status import CUT_SHORT, ENDED, RUNNING, JobStatus, read_status
+from focused.report.job_reader import JobReader
+from focused.report.job_status import JobStatus
+from focused.report.status import CUT_SHORT, ENDED, RUNNING
 from focused.report.status_text import status_json, status_lines
 from focused.running.process import crawl_environment
 from focused.testing.crawl import CrawlResult, run_crawl
@@ -68,6 +70,11 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
         watched = list(watch(lambda: read_status(folder / "job"), 0.1))
         second.join()
     return Story(folder, running, killed, watched, read_status(folder / "job"), results)
+
+
+def read_status(job: Path) -> JobStatus:
+    with JobReader.open(job) as reader:
+        return reader.status()
 
 
 def while_it_runs(crawl: Thread, job: Path) -> Iterator[JobStatus]:
@@ -119,8 +126,8 @@ def test_a_crawl_that_was_killed_does_not_run_and_says_how_to_go_on(story: Story
     assert (killed.state, killed.pid, killed.ended) == (CUT_SHORT, None, None)
     text = text_of(killed)
     assert "not running; it was cut short" in text
-    assert f"To go on, start the same command again (-s JOBDIR={story.folder / 'job'})" in text
-    assert "3 were under way" in text_of(replace(killed, leased=3))
+    assert f"To continue, run the same command again (-s JOBDIR={story.folder / 'job'})" in text
+    assert "3 were in progress" in text_of(replace(killed, leased=3))
 
 
 def test_a_crawl_that_was_asked_all_the_time_goes_on_to_its_end(story: Story) -> None:
@@ -130,7 +137,7 @@ def test_a_crawl_that_was_asked_all_the_time_goes_on_to_its_end(story: Story) ->
     assert (ended.state, ended.pid, ended.starts) == (ENDED, None, 2)
     assert (ended.pages, ended.waiting, ended.leased) == (PAGES, 0, 0)
     assert ended.why == "no link is left to follow"
-    assert text_of(ended).endswith("Nothing is left to follow.")
+    assert text_of(ended).endswith("No link is left to follow.")
 
 
 def test_pace_leaves_out_the_time_between_two_starts(story: Story) -> None:
@@ -158,7 +165,7 @@ def test_figures_are_those_of_the_crawl(job: Path, crawl: CrawlResult) -> None:
     status = read_status(job)
     assert (status.pages, status.state) == (16, ENDED)
     assert status.relevant == sum(item["relevance"] >= 0.5 for item in crawl.items)
-    assert status.harvest == pytest.approx(crawl.stats["focused/relevance/sum"] / 16, abs=1e-4)
+    assert status.harvest == pytest.approx(sum(item["relevance"] for item in crawl.items) / 15, abs=1e-4)
     assert status.harvest_now == status.harvest, "there are less than a hundred"
     assert status.waiting == crawl.stats["focused/job/waiting"] > 0
     assert (status.outcomes["page"], status.outcomes["duplicate"]) == (15, 1)
@@ -168,7 +175,7 @@ def test_figures_are_those_of_the_crawl(job: Path, crawl: CrawlResult) -> None:
     assert status.lessons >= crawl.stats["focused/lesson/count"] > 0
     text = text_of(status)
     assert "16 pages fetched" in text
-    assert "goes on as far as its limits allow" in text
+    assert "raise the limit if it ended at one" in text
 
 
 def test_harvest_now_is_that_of_the_last_hundred(job: Path, crawl: CrawlResult, tmp_path: Path) -> None:
@@ -194,8 +201,8 @@ def test_a_job_without_pages(empty_job: Path) -> None:
     assert (status.pages, status.harvest, status.harvest_now, status.pace) == (0, None, None, None)
     assert status.outcomes["dead"] == 1
     text = text_of(status)
-    assert "harvest      nothing to tell yet" in text
-    assert "Nothing is left to follow." in text
+    assert "harvest      not known yet" in text
+    assert "No link is left to follow." in text
 
 
 def test_a_job_that_does_not_know_how_it_was_made(job: Path, tmp_path: Path) -> None:
@@ -204,7 +211,7 @@ def test_a_job_that_does_not_know_how_it_was_made(job: Path, tmp_path: Path) -> 
         copy.execute("DELETE FROM meta WHERE key IN ('about', 'starts')")
     status = read_status(folder)
     assert (status.topic, status.starts, status.pace) == ("", 0, None)
-    assert "not known" in text_of(status)
+    assert "not recorded" in text_of(status)
 
 
 def test_a_strangers_host_does_nothing_to_a_terminal(job: Path, tmp_path: Path) -> None:
@@ -277,7 +284,7 @@ def test_a_crawl_that_begins_while_somebody_asks_is_not_refused(tmp_path: Path) 
 KEYS = {
     *("job", "state", "running", "pid", "topic", "prioritizer", "critic", "starts", "began", "ended", "why"),
     *("pages", "relevant", "harvest", "harvest_now", "pace", "pace_now", "last_page", "outcomes", "waiting", "leased"),
-    *("hosts_waiting", "waiting_by_host", "model", "lessons", "read", "seconds"),
+    *("hosts_waiting", "waiting_by_host", "unfollowed", "model", "lessons", "read", "seconds"),
 }
 
 
@@ -294,7 +301,7 @@ def test_json_has_the_same_figures(job: Path, scrapy: Callable[..., subprocess.C
 
 def test_the_keys_are_documented() -> None:
     page = (Path(__file__).parents[2] / "docs" / "output.md").read_text("utf-8")
-    section = page.partition("## How a crawl stands")[2].partition("\n## ")[0]
+    section = page.partition("## Status of a crawl\n")[2].partition("\n## ")[0]
     table = [line.split("|")[1] for line in section.splitlines() if line.startswith("| `")]
     assert {key.strip("` ") for cell in table for key in cell.split(",")} == KEYS
 
@@ -359,8 +366,8 @@ def test_what_is_no_job_is_told_clearly(
         ([tmp_path], "there is no job in"),
         ([tmp_path / "nowhere", "--watch"], "there is no job in"),
         (["127.0.0.1:6391"], "there is no job in '127.0.0.1:6391' (for a crawl in Redis: redis://127.0.0.1:6391)"),
-        ([], "name one job"),
-        ([tmp_path, tmp_path], "name one job"),
+        ([], "give one crawl"),
+        ([tmp_path, tmp_path], "give one crawl"),
         ([tmp_path, "--watch", "0"], "give a number of seconds above 0"),
     ):
         run = scrapy("status", *arguments)

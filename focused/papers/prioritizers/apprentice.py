@@ -71,6 +71,7 @@ class Apprentice(Prioritizer):
     """
 
     name = "apprentice"
+    studies = True
     dense = tuple(_PRIOR)[:-1]
     shown = BIAS | {
         "source relevance": Shown(CRITIC, "of the page it stands on"),
@@ -142,6 +143,10 @@ class Apprentice(Prioritizer):
     def study(self, lessons: Lessons, passes: int = 5) -> Self:
         """A snapshot trained offline, on all lessons of a crawl that somebody else led (§3.5)."""
         return self._with(self.learner.study(lessons.select(np.flatnonzero(lessons.alive)), passes))
+
+    def studied(self, lessons: Lessons) -> Arrays:
+        """The state of such a snapshot."""
+        return self.study(lessons).state()
 
     def _with(self, learner: Learner) -> Self:
         new = copy(self)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.arrays import Arrays
 from focused.critics.base import Critic
 from focused.options import Seed, make
 from focused.pages.evidence import Evidence
@@ -33,6 +34,7 @@ class BestFirstObserved(Prioritizer):
     """Scores links by R(*u*); keeps an apprentice's evidence. ``options`` are the apprentice's."""
 
     name = "best-first-observed"
+    studies = True
     # R(u) as it is: the apprentice's own number is cut off at both ends, and would make other ties.
     dense = (*Apprentice.dense, "R(u)")
 
@@ -52,3 +54,7 @@ class BestFirstObserved(Prioritizer):
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """R(*u*), as it was written down."""
         return np.clip(evidence.dense[:, -1], 0, 1)
+
+    def studied(self, lessons: Lessons) -> Arrays:
+        """The state of an apprentice that was trained on the lessons."""
+        return self.apprentice.studied(for_apprentice(lessons))

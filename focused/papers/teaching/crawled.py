@@ -14,8 +14,8 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.frontier.lessons import EvidenceReader, leading_to
-from focused.frontier.starts import untaught_prioritizer
+from focused.frontier.evidence import EvidenceReader, leading_to
+from focused.frontier.starts import read_about, untaught_prioritizer
 from focused.frontier.store import SEED_RANK
 from focused.pages.evidence import Evidence
 from focused.papers.critics.levels import level_of_name
@@ -58,7 +58,7 @@ class Crawled:
 
 def read_crawled(connection: sqlite3.Connection) -> Crawled:
     """The pages and links of a job. CannotTeach if it was led by another prioritizer, or has no such links."""
-    prioritizer = untaught_prioritizer(connection)
+    prioritizer = untaught_prioritizer(read_about(connection))
     if not isinstance(prioritizer, Lexical):
         raise CannotTeach(
             f"this job was led by the prioritizer {prioritizer.name!r}, which keeps no levels of links: "

@@ -1,1 +1,1 @@
-"""How a crawl in Redis stands, and what it has found."""
+"""What is read of a crawl in Redis: the reader that `scrapy status`, `report`, `why` and `export` go through."""

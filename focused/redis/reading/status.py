@@ -1,46 +1,15 @@
-"""How a crawl in Redis stands, in numbers: its workers, its frontier, what it takes of the server's memory.
-
-Whoever asks gives no sign of life and writes nothing: one script reads all of it, of one moment and within a few
-milliseconds, however large the frontier is. Memory is estimated from some entries of each key.
-"""
+"""How a crawl in Redis stands: its figures and how they are put, beside those that every crawl has."""
 
 from __future__ import annotations
 
-import json
-import struct
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from importlib.resources import files
-from time import monotonic
-from typing import Any
 
-import msgpack
-from redis import Redis
+from focused.report.status import CUT_SHORT, Status
+from focused.report.text import WIDE, counted, short, time_span
 
-from focused.defaults import DEFAULTS
-from focused.frontier.resume import MODEL
-from focused.frontier.starts import ABOUT
-from focused.redis.server import prefix_of
-from focused.report.status import (
-    CUT_SHORT,
-    ENDED,
-    MOST_HOSTS,
-    RUNNING,
-    HostWaiting,
-    Status,
-    a_minute,
-    by_name,
-    rounded,
-)
-
-_SCRIPT = (files("focused.redis.reading") / "status.lua").read_text("utf-8")
-# As the store's script counts them: pages of so many spans of so many seconds.
-_SPAN, _SPANS = 10, 30
-# Pages, duplicates among them, the sum of R of the others.
-_RECENT = struct.Struct("<IId")
-# Of so many entries the memory of a key is estimated, and of so many hosts that of all their keys.
-_ENTRIES, _SOME_HOSTS = 100, 50
+_MOST_WORKERS = 20
+_UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,129 +67,82 @@ class RedisStatus(Status):
     taken_back: int
     refused: int
 
-
-def read_redis_status(client: Redis, crawl: str, *, server: str, start_urls: StartList) -> RedisStatus | None:
-    """How a crawl stands now; None if there is no such crawl. ``server`` is what to call the place."""
-    began = monotonic()
-    meta = f"{prefix_of(crawl)}meta"
-    packed = client.eval_ro(_SCRIPT, 1, meta, MODEL, ABOUT, MOST_HOSTS, _ENTRIES, _SOME_HOSTS)
-    found = _Found({key.decode(): value for key, value in msgpack.unpackb(packed, raw=True).items()})
-    if not found.is_there:
-        return None
-    return RedisStatus(
-        crawl=crawl,
-        server=server,
-        start_urls=start_urls,
-        **found.workers(),
-        **found.made(),
-        **found.pages(),
-        **found.links(),
-        **found.learned(),
-        memory=found.memory(),
-        read=datetime.now(UTC).isoformat(timespec="seconds"),
-        seconds=round(monotonic() - began, 3),
-    )
-
-
-class _Found:
-    """What the script has read."""
-
-    def __init__(self, raw: Mapping[str, Any]) -> None:
-        self.raw = raw
-        self.meta: dict[str, str] = {key.decode(): value.decode() for key, value in raw["meta"]}
-        about = raw["about"]
-        self._about: dict[str, Any] = json.loads(about) if about else {}
-        seconds, microseconds = map(int, raw["time"])
-        # Nobody has called for so long; meanwhile the clock of the crawl stands still.
-        self._silence = max(seconds + microseconds / 1e6 - float(self.meta.get("heard", 0)), 0.0)
-        self._clock = float(self.meta.get("clock", 0))
-
     @property
-    def is_there(self) -> bool:
-        return "of:format" in self.meta
+    def title(self) -> str:
+        return self.crawl
 
-    def workers(self) -> dict[str, Any]:
-        now = self._clock + self._silence
-        trains = float(self.meta.get("trains_until", 0)) > self._clock
-        trainer = self.meta["trainer"] if trains and "trainer" in self.meta else None
-        workers = [
-            WorkerStatus(
-                name=name.decode(),
-                leases=leases,
-                silent=round(now - float(sign), 1),
-                alive=now - float(sign) < self._setting("FOCUSED_LEASE_SECONDS"),
-                trains=name.decode() == trainer,
-            )
-            for name, sign, leases in self.raw["workers"]
-        ]
-        state = RUNNING if any(worker.alive for worker in workers) else CUT_SHORT if workers else ENDED
-        return {
-            "state": state,
-            "ran": round(self._clock, 1),
-            "workers": sorted(workers, key=lambda worker: worker.name),
-            "trainer": trainer,
-        }
+    def state_in_words(self) -> str:
+        if self.is_running:
+            at_work = sum(worker.alive for worker in self.workers)
+            return f"running on {counted(at_work, 'worker')}, for {time_span(self.ran)}"
+        after = f"after {time_span(self.ran)}"
+        if self.state == CUT_SHORT:
+            silent = time_span(min(worker.silent for worker in self.workers))
+            return f"not running; its workers were cut short {after}: none has given a sign of life for {silent}"
+        return f"not running; its workers have ended, {after}"
 
-    def made(self) -> dict[str, Any]:
-        # Before anything is noted of how it was made, it is known at least whose it is.
-        topic, prioritizer, critic = (self.meta.get(f"of:{what}", "") for what in ("topic", "prioritizer", "critic"))
-        if not self._about:
-            return {"topic": topic.rpartition(" (")[0], "prioritizer": prioritizer, "critic": critic}
-        about = self._about
-        return {"topic": about["topic"]["name"], "prioritizer": about["prioritizer"]["name"], "critic": about["critic"]}
+    def ended_in_words(self) -> str:
+        state = self.state_in_words()
+        return f"{state[0].upper()}{state[1:]}."
 
-    def pages(self) -> dict[str, Any]:
-        pages = self._count("pages")
-        first = max(int(self._clock // _SPAN) - _SPANS + 1, 0)
-        recent = [_RECENT.unpack(value) for span, value in self.raw["recent"] if int(span) >= first]
-        recent_pages, copies, relevance = (sum(column) for column in zip((0, 0, 0.0), *recent, strict=True))
-        judged, judged_lately = pages - self._count("duplicates"), recent_pages - copies
-        return {
-            "pages": pages,
-            "relevant": self._count("found"),
-            "harvest": rounded(float(self.meta.get("relevance", 0)) / judged if judged else None),
-            "harvest_now": rounded(relevance / judged_lately if judged_lately else None),
-            "pace": a_minute(pages, self._clock) if pages else None,
-            "pace_now": a_minute(recent_pages, self._clock - first * _SPAN) if pages else None,
-        }
+    def place_line(self) -> tuple[str, str]:
+        return "crawl", f"{short(self.topic or self.crawl, WIDE)}, at {short(self.server, WIDE)}"
 
-    def links(self) -> dict[str, Any]:
-        hosts = self.raw["hosts"]
-        return {
-            "outcomes": by_name({int(outcome): int(count) for outcome, count in self.raw["outcomes"]}),
-            "waiting": self._count("waiting"),
-            "leased": self._count("leased"),
-            "hosts_waiting": self.raw["hosts_waiting"],
-            "waiting_by_host": [HostWaiting(name.decode("utf-8", "replace"), int(links)) for name, links in hosts],
-            **{what: self._count(what) for what in ("dropped", "taken_back", "refused")},
-        }
+    def learned_in_words(self) -> str:
+        if self.model is None:
+            return "no model is published"
+        learned = f", learned from {self.learned:,} of {counted(self.pooled, 'link')}" if self.pooled else ""
+        return f"model {self.model:,}{learned}"
 
-    def learned(self) -> dict[str, Any]:
-        version, upto = self.raw["model"]
-        return {
-            "model": int(version) if version else None,
-            # What a model knew is let go of, and counted.
-            "pooled": self._count("lessons") + self.raw["pooled"],
-            "learned": int(upto) if upto else 0,
-        }
-
-    def memory(self) -> MemoryStatus:
-        memory = {key.decode(): value for key, value in self.raw["memory"].items()}
-        server = dict(line.split(":", 1) for line in self.raw["server"].decode().split("\r\n") if ":" in line)
-        waiting, queued, seen = self._count("waiting"), memory["queued"], self.raw["seen"]
-        order = memory["order"] / queued if queued else 0.0
-        link = order + memory["links"] / (waiting + self._count("leased")) + memory["ids"] / seen if waiting else None
-        return MemoryStatus(
-            crawl=round(memory["links"] + memory["ids"] + memory["others"] + order * waiting),
-            link=None if link is None else round(link),
-            most_waiting=self._setting("FOCUSED_MOST_WAITING"),
-            server=int(server["used_memory"]),
-            most=int(server["maxmemory"]),
+    def further_lines(self) -> Iterator[tuple[str, str]]:
+        seeds = self.start_urls.waiting
+        waiting = f"{counted(seeds, 'seed')} waiting" if seeds else "empty"
+        yield "start list", f"{short(self.start_urls.key, WIDE)}: {waiting}"
+        yield "memory", _memory(self.memory, self.waiting)
+        losses = (
+            (self.dropped, "dropped (no room)"),
+            (self.taken_back, "taken back from dead workers"),
+            (self.refused, "results rejected (lease expired)"),
         )
+        if any(number for number, _ in losses):
+            yield "losses", ", ".join(f"{number:,} {words}" for number, words in losses if number)
 
-    def _count(self, what: str) -> int:
-        return round(float(self.meta.get(what, 0)))
+    def further_lists(self) -> Iterator[str]:
+        if not self.workers:
+            return
+        yield ""
+        yield "  links in progress, by worker"
+        for worker in self.workers[:_MOST_WORKERS]:
+            yield f"  {worker.leases:>10,}  {short(worker.name, WIDE)}{_sign_of_life(worker)}"
+        more = len(self.workers) - _MOST_WORKERS
+        if more > 0:
+            yield f"              and {counted(more, 'more worker')}"
 
-    def _setting(self, name: str) -> Any:
-        """One of our settings as the workers have it, if they have told."""
-        return self._about.get("settings", {}).get(name, DEFAULTS[name])
+    def next_step(self) -> str:
+        again = "To continue, start workers with the same command"
+        if self.state == CUT_SHORT:
+            return f"{again}: links that were in progress are fetched again, all else is kept."
+        if self.waiting or self.start_urls.waiting:
+            return f"{again}; raise the limit if they ended at one."
+        return "No link is left to follow."
+
+
+def _memory(memory: MemoryStatus, waiting: int) -> str:
+    link = "" if memory.link is None else f", {memory.link:,} bytes per waiting link"
+    cap = f", {waiting / memory.most_waiting:.0%} of {memory.most_waiting:,} links" if memory.most_waiting else ""
+    most = f" of {_bytes(memory.most)}" if memory.most else ", without a limit"
+    return f"about {_bytes(memory.crawl)}{link}{cap}; the server {_bytes(memory.server)}{most}"
+
+
+def _bytes(number: float) -> str:
+    unit = 0
+    while number >= 1_000 and unit < len(_UNITS) - 1:
+        number, unit = number / 1_000, unit + 1
+    return f"{number:.{1 if unit > 1 else 0}f} {_UNITS[unit]}"
+
+
+def _sign_of_life(worker: WorkerStatus) -> str:
+    if not worker.alive:
+        return f", no sign of life for {time_span(worker.silent)}: taken for dead"
+    silent = f", last sign of life {worker.silent:.0f} seconds ago" if worker.silent >= 2 else ""
+    return f"{silent}{', trains' if worker.trains else ''}"

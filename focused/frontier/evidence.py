@@ -1,4 +1,4 @@
-"""The evidence and the lessons of a job, read from its records: what somebody else could learn from it.
+"""The evidence of a job, read from its records: what somebody else could learn from.
 
 A crawl of its own reads them while it runs (`focused.frontier.store_sqlite`); this is for those who come later, and
 changes nothing.
@@ -7,15 +7,11 @@ changes nothing.
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
-
-import numpy as np
+from collections.abc import Sequence
 
 from focused.bounded import Bounded
 from focused.frontier.records import LEADING_TO, in_chunks
-from focused.frontier.store import Outcome
 from focused.pages.evidence import Evidence
-from focused.prioritizers.base import Lessons
 
 _BLOCKS_KEPT = 512
 
@@ -50,19 +46,3 @@ class EvidenceReader:
 def leading_to(connection: sqlite3.Connection, link: int) -> list[int]:
     """A link and all those that redirect to it, in one step or in several."""
     return [row[0] for row in connection.execute(LEADING_TO, (link,))]
-
-
-def read_lessons(connection: sqlite3.Connection) -> Iterator[Lessons]:
-    """The lessons of each page of a job, in the order in which the pages were judged."""
-    evidence = EvidenceReader(connection)
-    pages = connection.execute("SELECT link, relevance, outcome FROM pages ORDER BY seq").fetchall()
-    relevance = {link: value for link, value, _ in pages}
-    for link, value, outcome in pages:
-        rows = evidence.of(leading_to(connection, link))
-        if rows is not None:
-            yield _lessons(rows, value if outcome == Outcome.PAGE else 0.0, relevance)
-
-
-def _lessons(evidence: Evidence, relevance: float, known: dict[int, float]) -> Lessons:
-    sources = [known.get(source, 0.0) for source in evidence.source.tolist()]
-    return Lessons.of_page(evidence, relevance, np.array(sources, np.float32))

@@ -1,0 +1,318 @@
+"""Reads a crawl in Redis as `focused.report.reader` says; the workers take no notice.
+
+What it lacks beside a job folder: the starts of single workers, the address of the page that a duplicate repeats, and
+through which redirect a link led to a page.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+from redis import Redis
+from redis.exceptions import RedisError
+from scrapy.settings import BaseSettings
+
+from focused.frontier.resume import MODEL
+from focused.frontier.starts import ABOUT, parse_about
+from focused.frontier.store import SEED_RANK, JobRefused, Outcome, State
+from focused.pages.evidence import Evidence
+from focused.pages.urls import url_to_key
+from focused.prioritizers.base import Prioritizer
+from focused.redis.reading.figures import read_redis_status
+from focused.redis.reading.status import RedisStatus, StartList
+from focused.redis.records import HEAD, Packing
+from focused.redis.server import crawls_on, prefix_of
+from focused.redis.workers.connection import connect, server_name, start_urls_key
+from focused.report.reader import CrawlReader, LearnedState, LinkLine, PageLine, PageTable, StartLine, WaitingLinks
+from focused.report.words import WordTable
+
+# Others push seeds to a key that has the name of the spider in it.
+_SPIDER = "focused"
+# As the store's script writes it, before the address.
+_PAGE = np.dtype([("relevance", "<f4"), ("outcome", "u1"), ("order", "<u4"), ("host", "<u4")])
+_RUN = np.dtype([("rank", "<f4"), ("link", "<u4")])
+_HEADS = (files("focused.redis.reading") / "heads.lua").read_text("utf-8")
+_AT_ONCE = 1_000
+_LONGEST_DETAIL = 255
+_SUSPECT = 4
+
+
+def open_readers(url: str, crawl: str | None, settings: BaseSettings) -> list[CrawlReader]:
+    """The readers of all crawls on a server, or of one; REDIS_PARAMS holds as for a crawl.
+
+    JobRefused if the server does not answer, or there is no such crawl.
+    """
+    settings = settings.copy()
+    settings.set("REDIS_URL", url, "cmdline")
+    place = server_name(settings)
+    if not _is_address(url):
+        raise JobRefused(f"{place!r} is not the address of a Redis server: give redis://HOST:PORT/DB")
+    client = connect(settings, key="")
+    with _reading(place):
+        names = sorted(set(crawls_on(client)))
+    if crawl is not None and crawl not in names:
+        raise JobRefused(f"there is no crawl {crawl!r} at {place}; there is: {', '.join(map(repr, names)) or 'none'}")
+    if not names:
+        raise JobRefused(f"there is no crawl at {place}")
+    return [RedisReader(client, name, place, settings) for name in names if crawl in {None, name}]
+
+
+class RedisReader(CrawlReader):
+    """One crawl on a server that is called ``place``."""
+
+    def __init__(self, client: Redis, crawl: str, place: str, settings: BaseSettings) -> None:
+        self._client = client
+        self._settings = settings
+        self._prefix = prefix_of(crawl)
+        self.name, self.place = crawl, place
+        self.report_path = Path(f"{crawl}.html")
+
+    def close(self) -> None:
+        self._client.close()
+
+    # --- how it was made, and how it stands --------------------------------------------------------------------
+
+    def status(self) -> RedisStatus:
+        with _reading(self.place):
+            start_urls = self._start_urls()
+            status = read_redis_status(self._client, self.name, server=self.place, start_urls=start_urls)
+        if status is None:
+            raise JobRefused(f"there is no crawl {self.name!r} at {self.place} any more")
+        return status
+
+    def _start_urls(self) -> StartList:
+        key = start_urls_key(_SPIDER, self.name, self._settings)
+        count = {b"list": self._client.llen, b"set": self._client.scard, b"zset": self._client.zcard}
+        kind = self._client.type(key)
+        return StartList(key, count[kind](key) if kind in count else 0)
+
+    def about(self) -> dict[str, Any]:
+        return parse_about(self._ask("hget", "notes", ABOUT))
+
+    def starts(self) -> list[StartLine]:
+        return []
+
+    # --- pages -------------------------------------------------------------------------------------------------
+
+    def page_count(self) -> int:
+        return int(float(self._ask("hget", "meta", "pages") or 0))
+
+    def page_table(self) -> PageTable:
+        links, heads = self._heads("pages", _PAGE)
+        # In order, and each once: what is scanned while it grows may come twice.
+        rows = np.unique(heads["order"], return_index=True)[1]
+        heads = heads[rows]
+        class_of = {int(order): json.loads(item).get("class") or "" for order, item in self._scan("items")}
+        classes = sorted({"", *class_of.values()})
+        at = {name: position for position, name in enumerate(classes)}
+        hosts, host = np.unique(heads["host"], return_inverse=True)
+        names = self._host_names()
+        return PageTable(
+            link=links[rows],
+            relevance=heads["relevance"].astype(np.float64),
+            is_new=heads["outcome"] == Outcome.PAGE,
+            host=host.astype(np.int64),
+            best_class=np.array([at[class_of.get(order, "")] for order in heads["order"].tolist()], np.int64),
+            hosts=[names.get(_bin(number), "") for number in hosts.tolist()],
+            classes=classes,
+        )
+
+    def pages(self, links: Sequence[int]) -> list[PageLine]:
+        lines = []
+        for begin in range(0, len(links), _AT_ONCE):
+            some = links[begin : begin + _AT_ONCE]
+            found = zip(some, self._ask("hmget", "pages", [_bin(link) for link in some]), strict=True)
+            heads = [(link, raw, np.frombuffer(raw, _PAGE, 1)[0]) for link, raw in found if raw]
+            items = self._ask("hmget", "items", [str(head["order"]) for _, _, head in heads]) if heads else []
+            lines += [_page(*page, json.loads(item or "{}")) for page, item in zip(heads, items, strict=True)]
+        return lines
+
+    def items(self) -> Iterator[dict[str, Any]]:
+        last = int(self._ask("hget", "meta", "order") or 0)
+        for first in range(1, last + 1, _AT_ONCE):
+            orders = [str(order) for order in range(first, first + _AT_ONCE)]
+            yield from (json.loads(item) for item in self._ask("hmget", "items", orders) if item)
+
+    # --- links -------------------------------------------------------------------------------------------------
+
+    def link_at(self, url: str) -> LinkLine | None:
+        entry = self._ask("hget", "ids", url_to_key(url).to_bytes(8, "big"))
+        return self.link(int.from_bytes(entry[:4], "big")) if entry else None
+
+    def link(self, number: int) -> LinkLine | None:
+        record, outcome, detail = self._record(number)
+        if not record:
+            return None
+        head = np.frombuffer(record, HEAD, 1)[0]
+        state = State.DONE if outcome else State.WAITING if head["state"] == _SUSPECT else State(int(head["state"]))
+        url = record[HEAD.itemsize : HEAD.itemsize + int(head["length"])]
+        return LinkLine(
+            number=number,
+            url=url.decode("utf-8", "replace"),
+            host=(self._ask("hget", "names", _bin(int(head["host"]))) or b"").decode("utf-8", "replace"),
+            depth=int(head["depth"]),
+            state=state,
+            outcome=outcome,
+            detail=detail,
+            is_seed=bool(head["base"] == SEED_RANK),
+            target=int.from_bytes(self._ask("hget", "targets", _bin(number)) or b"", "big"),
+        )
+
+    def _record(self, number: int) -> tuple[bytes, Outcome, str]:
+        """The record of a link, and how it ended if it has; b'' if it is not known."""
+        record: bytes | None = self._ask("hget", "links", _bin(number))
+        if record:
+            return record, Outcome.NONE, ""
+        past: bytes = self._ask("hget", "past", _bin(number)) or b"\0\0"
+        end = 2 + past[1]
+        return past[end:], Outcome(past[0]), past[2:end].decode("utf-8", "replace")
+
+    def waiting_links(self, prioritizer: Prioritizer) -> WaitingLinks:
+        """As Redis has them in order: by the model that scored them last."""
+        links, heads = self._heads("links", HEAD)
+        rank = np.zeros(int(links.max(initial=0)) + 1, np.float32)
+        for numbers, ranks in self._ranks():
+            known = numbers < len(rank)
+            rank[numbers[known]] = ranks[known]
+        waits = np.isin(heads["state"], [State.WAITING.value, _SUSPECT])
+        # What is scanned while it changes may come twice.
+        links, first = np.unique(links[waits], return_index=True)
+        heads = heads[waits][first]
+        return WaitingLinks(links, heads["host"].astype(np.int64), rank[links] - heads["base"], rank[links])
+
+    def _ranks(self) -> Iterator[tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]]:
+        """Links and their ranks; a later rank of a link replaces an earlier one, as in 3_hosts.lua."""
+        yield _to_ranks(self._ask("zrange", "suspects", 0, -1, withscores=True))
+        for host in self._ask("zrange", "crowds", 0, -1):
+            number = int.from_bytes(host, "big")
+            run = np.frombuffer(self._ask("get", f"run:{number}") or b"", _RUN)
+            yield run["link"].astype(np.int64), run["rank"]
+            for key in ("old", "order"):
+                yield _to_ranks(self._ask("zrange", f"{key}:{number}", 0, -1, withscores=True))
+
+    def waiting_by_host(self) -> dict[str, int]:
+        names = self._host_names()
+        crowds = self._ask("zrange", "crowds", 0, -1, withscores=True)
+        return {names.get(number, ""): int(links) for number, links in crowds}
+
+    def details(self, outcome: Outcome, most: int) -> list[tuple[str, int]]:
+        counts: Counter[str] = Counter()
+        for _, past in self._cut("past", 2 + _LONGEST_DETAIL):
+            if past[0] == outcome and past[1]:
+                counts[past[2 : 2 + past[1]].decode("utf-8", "replace")] += 1
+        return counts.most_common(most)
+
+    # --- what was learned --------------------------------------------------------------------------------------
+
+    def learned_state(self) -> LearnedState | None:
+        version, data = self._ask("hmget", f"model:{MODEL}", ["version", "data"])
+        return LearnedState(data, f"published last (version {int(version):,})") if version else None
+
+    def words(self) -> WordTable:
+        words = dict(self._scan("words"))
+        ids = np.frombuffer(b"".join(words), ">u4").astype(np.uint32)
+        return WordTable(ids, [word.decode("utf-8", "replace") for word in words.values()], self._packing().bits)
+
+    def evidence_of(self, link: int) -> Evidence | None:
+        record, _, _ = self._record(link)
+        if not record:
+            return None
+        evidence = self._packing().read([record], np.array([link], np.int64)).evidence
+        return evidence if len(evidence) else None
+
+    def evidence_of_pages(self, most: int) -> Iterator[Evidence]:
+        links, heads = self._heads("pages", _PAGE)
+        latest, packing = links[np.argsort(-heads["order"].astype(np.int64))], self._packing()
+        for begin in range(0, len(latest), _AT_ONCE):
+            some = latest[begin : begin + _AT_ONCE]
+            past = self._ask("hmget", "past", [_bin(link) for link in some.tolist()])
+            kept = [i for i, raw in enumerate(past) if raw]
+            records = [past[i][2 + past[i][1] :] for i in kept]
+            if not records or most <= 0:
+                return
+            evidence = packing.read(records, some[kept]).evidence
+            yield evidence.select(range(min(most, len(evidence))))
+            most -= len(evidence)
+
+    # --- asking ------------------------------------------------------------------------------------------------
+
+    def _packing(self) -> Packing:
+        return Packing(int(self._ask("hget", "meta", "of:id bits") or 32))
+
+    def _host_names(self) -> dict[bytes, str]:
+        return {number: name.decode("utf-8", "replace") for number, name in self._scan("names")}
+
+    def _ask(self, command: str, key: str, *arguments: Any, **options: Any) -> Any:
+        with _reading(self.place):
+            return getattr(self._client, command)(f"{self._prefix}{key}", *arguments, **options)
+
+    def _scan(self, key: str) -> Iterator[tuple[bytes, bytes]]:
+        with _reading(self.place):
+            yield from self._client.hscan_iter(f"{self._prefix}{key}", count=_AT_ONCE)
+
+    def _heads(self, key: str, kind: np.dtype[Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """The numbers of links, and the heads of what a hash has of them."""
+        entries = list(self._cut(key, kind.itemsize))
+        links = np.frombuffer(b"".join(link for link, _ in entries), ">u4").astype(np.int64)
+        return links, np.frombuffer(b"".join(head for _, head in entries), kind)
+
+    def _cut(self, key: str, size: int) -> Iterator[tuple[bytes, bytes]]:
+        cursor = b"0"
+        with _reading(self.place):
+            while True:
+                cursor, found = self._client.eval_ro(_HEADS, 1, f"{self._prefix}{key}", cursor, _AT_ONCE, size)
+                yield from zip(found[::2], found[1::2], strict=True)
+                if cursor == b"0":
+                    return
+
+
+def _page(link: int, raw: bytes, head: Any, item: dict[str, Any]) -> PageLine:
+    score = item.get("score")
+    return PageLine(
+        link=link,
+        order=int(head["order"]),
+        url=raw[_PAGE.itemsize :].decode("utf-8", "replace"),
+        title=item.get("title") or "",
+        relevance=item.get("relevance", float(head["relevance"])),
+        best_class=item.get("class") or "",
+        is_duplicate=head["outcome"] == Outcome.DUPLICATE,
+        score=None if score is None else float(score),
+    )
+
+
+def _to_ranks(entries: Sequence[tuple[bytes, float]]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Members and scores of a sorted set, where the best has the lowest score."""
+    links = np.frombuffer(b"".join(member for member, _ in entries), ">u4").astype(np.int64)
+    return links, -np.array([score for _, score in entries], np.float32)
+
+
+def _bin(number: int) -> bytes:
+    return number.to_bytes(4, "big")
+
+
+@contextmanager
+def _reading(place: str) -> Iterator[None]:
+    try:
+        yield
+    except (RedisError, OSError) as error:
+        raise JobRefused(f"Redis at {place} cannot be read ({error})") from error
+
+
+def _is_address(url: str) -> bool:
+    """A wrong number of the database would be taken for none."""
+    try:
+        parts = urlsplit(url)
+        if parts.scheme == "unix":
+            return True
+        return parts.scheme in {"redis", "rediss"} and parts.port != 0 and bool(re.fullmatch("(/[0-9]*)?", parts.path))
+    except ValueError:
+        return False

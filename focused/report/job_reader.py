@@ -1,0 +1,241 @@
+"""Reads the crawl of a job folder from its records."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+
+from focused.defaults import DEFAULTS
+from focused.frontier.evidence import EvidenceReader, leading_to
+from focused.frontier.records import FILE, in_chunks, lock_holder, read_items, read_records
+from focused.frontier.resume import MODEL
+from focused.frontier.starts import read_about, read_starts
+from focused.frontier.store import SEED_RANK, JobRefused, Outcome, State
+from focused.frontier.table import LinkTable
+from focused.pages.evidence import Evidence
+from focused.pages.urls import url_to_key
+from focused.prioritizers.base import Prioritizer
+from focused.report.job_status import JobStatus, read_job_status
+from focused.report.reader import (
+    CrawlReader,
+    LearnedState,
+    LinkLine,
+    PageLine,
+    PageTable,
+    StartLine,
+    WaitingLinks,
+)
+from focused.report.words import WordTable
+
+_BLOCKS_AT_ONCE = 64
+_LINK = "SELECT l.*, h.name AS host_name FROM links l LEFT JOIN hosts h ON h.id = l.host WHERE "
+
+
+class JobReader(CrawlReader):
+    """The records of a job, with its folder. Figures of one call are of one moment."""
+
+    def __init__(self, connection: sqlite3.Connection, job: Path) -> None:
+        self._connection = connection
+        self._folder = job if job.is_dir() else job.parent
+        self._evidence = EvidenceReader(connection)
+        self.name = self.place = str(job)
+        self.report_path = self._folder / "report.html"
+
+    @classmethod
+    def open(cls, job: str | Path) -> Self:
+        """The reader of a job folder (or of the file in it); JobRefused if there is no job."""
+        path = Path(job)
+        connection = read_records(job)
+        try:
+            connection.execute("SELECT 1 FROM meta")
+        except sqlite3.DatabaseError as error:
+            connection.close()
+            is_running = lock_holder(path if path.is_dir() else path.parent) is not None
+            if is_running and "no such table" in str(error):
+                raise JobRefused(f"the crawl in {str(job)!r} is just starting: try again in a moment") from error
+            name = str(path / FILE if path.is_dir() else path)
+            raise JobRefused(f"{name!r} is not a readable job file ({error}): give the JOBDIR of a crawl") from error
+        return cls(connection, path)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    # --- how it was made, and how it stands --------------------------------------------------------------------
+
+    def status(self) -> JobStatus:
+        # Before the records: of a crawl that ends meanwhile they then say that it has.
+        pid = lock_holder(self._folder)
+        self._connection.execute("BEGIN")
+        try:
+            return read_job_status(self._connection, self.place, pid)
+        finally:
+            self._connection.rollback()
+
+    def about(self) -> dict[str, Any]:
+        return read_about(self._connection)
+
+    def starts(self) -> list[StartLine]:
+        """The pages of a start are those before the next one, or before the end of the records."""
+        starts = read_starts(self._connection)
+        before = [start["pages_before"] for start in starts] + [self.page_count()]
+        return [
+            StartLine(
+                start["began"],
+                start.get("ended"),
+                start.get("why") or ("it was cut short" if i + 1 < len(starts) else ""),
+                start.get("requests"),
+                max(before[i + 1] - before[i], 0),
+            )
+            for i, start in enumerate(starts)
+        ]
+
+    # --- pages -------------------------------------------------------------------------------------------------
+
+    def page_count(self) -> int:
+        (pages,) = self._connection.execute("SELECT count(*) FROM pages").fetchone()
+        return int(pages)
+
+    def page_table(self) -> PageTable:
+        rows = self._connection.execute(
+            "SELECT p.link, p.relevance, p.outcome = 1, coalesce(h.name, ''), p.class FROM pages p "
+            "JOIN links l ON l.id = p.link LEFT JOIN hosts h ON h.id = l.host ORDER BY p.seq"
+        ).fetchall()
+        hosts, host = _positions([row[3] for row in rows])
+        classes, best_class = _positions([row[4] or "" for row in rows])
+        return PageTable(
+            link=np.array([row[0] for row in rows], np.int64),
+            relevance=np.array([row[1] for row in rows], np.float64),
+            is_new=np.array([row[2] for row in rows], np.bool_),
+            host=host,
+            best_class=best_class,
+            hosts=hosts,
+            classes=classes,
+        )
+
+    def pages(self, links: Sequence[int]) -> list[PageLine]:
+        found: dict[int, PageLine] = {}
+        for chunk in in_chunks(links):
+            marks = ",".join("?" * len(chunk))
+            for row in self._connection.execute(f"SELECT * FROM pages WHERE link IN ({marks})", chunk):  # noqa: S608
+                found[row["link"]] = self._page(row)
+        return [found[link] for link in links if link in found]
+
+    def _page(self, row: sqlite3.Row) -> PageLine:
+        is_duplicate, first = row["outcome"] == Outcome.DUPLICATE, None
+        if is_duplicate:
+            first = self._row("SELECT url FROM pages WHERE digest = ? AND outcome = 1", row["digest"])
+        score = json.loads(row["item"]).get("score")
+        return PageLine(
+            link=row["link"],
+            order=row["seq"],
+            url=row["url"],
+            title=row["title"] or "",
+            relevance=row["relevance"],
+            best_class=row["class"] or "",
+            is_duplicate=is_duplicate,
+            same_as=first["url"] if first else "",
+            score=None if score is None else float(score),
+        )
+
+    def items(self) -> Iterator[dict[str, Any]]:
+        return read_items(self._connection)
+
+    # --- links -------------------------------------------------------------------------------------------------
+
+    def link_at(self, url: str) -> LinkLine | None:
+        row = self._row(f"{_LINK} l.key = ?", url_to_key(url)) or self._row(f"{_LINK} l.url = ?", url)
+        return _link(row) if row else None
+
+    def link(self, number: int) -> LinkLine | None:
+        row = self._row(f"{_LINK} l.id = ?", number)
+        return _link(row) if row else None
+
+    def waiting_links(self, prioritizer: Prioritizer) -> WaitingLinks:
+        """Scored by the model that was saved last: the scores that a crawl goes by are in its memory."""
+        query = "SELECT id, host, base FROM links WHERE state = ?"
+        rows = self._connection.execute(query, (State.WAITING.value,)).fetchall()
+        links = np.array([row[0] for row in rows], np.int64)
+        settings = self.about().get("settings", {})
+        most = settings.get("FOCUSED_EVIDENCE_PIECES", DEFAULTS["FOCUSED_EVIDENCE_PIECES"])
+        table = self._score_all(prioritizer, int(links.max(initial=0)))
+        scores = table.combined(links, prioritizer.combine, most)
+        base = np.array([row[2] or 0.0 for row in rows], np.float32)
+        return WaitingLinks(links, np.array([row[1] for row in rows], np.int64), scores, scores + base)
+
+    def _score_all(self, prioritizer: Prioritizer, last: int) -> LinkTable:
+        table = LinkTable()
+        table.grow(last)
+        with closing(self._connection.execute("SELECT data FROM blocks ORDER BY id")) as rows:
+            while blocks := rows.fetchmany(_BLOCKS_AT_ONCE):
+                evidence = Evidence.concat([Evidence.from_bytes(data) for (data,) in blocks])
+                links = evidence.link.astype(np.int64)
+                # Evidence that was let go of is of no link; a crawl that goes on may have found more since.
+                kept = (links > 0) & (links <= last)
+                table.merge(links[kept], prioritizer.finite_scores(evidence)[kept], prioritizer.combine)
+        return table
+
+    def waiting_by_host(self) -> dict[str, int]:
+        return dict(
+            self._connection.execute(
+                "SELECT coalesce(h.name, ''), count(*) FROM links l LEFT JOIN hosts h ON h.id = l.host "
+                "WHERE l.state IN (1, 2) GROUP BY 1"
+            ).fetchall()
+        )
+
+    def details(self, outcome: Outcome, most: int) -> list[tuple[str, int]]:
+        rows = self._connection.execute("SELECT detail FROM links WHERE outcome = ? AND detail != ''", (outcome.value,))
+        return Counter(detail for (detail,) in rows).most_common(most)
+
+    # --- what was learned --------------------------------------------------------------------------------------
+
+    def learned_state(self) -> LearnedState | None:
+        row = self._row("SELECT data, seq FROM models WHERE name = ?", MODEL)
+        return LearnedState(row["data"], f"saved after page {row['seq']:,}") if row else None
+
+    def words(self) -> WordTable:
+        rows = self._connection.execute("SELECT id, word FROM words").fetchall()
+        return WordTable(np.array([row[0] for row in rows], np.uint32), [row[1] for row in rows])
+
+    def evidence_of(self, link: int) -> Evidence | None:
+        return self._evidence.of(leading_to(self._connection, link))
+
+    def evidence_of_pages(self, most: int) -> Iterator[Evidence]:
+        rows: dict[int, list[int]] = {}
+        query = "SELECT e.block, e.row FROM pages p JOIN evidence e ON e.link = p.link ORDER BY p.seq DESC LIMIT ?"
+        for block, row in self._connection.execute(query, (most,)):
+            rows.setdefault(block, []).append(row)
+        for block, wanted in rows.items():
+            found = self._row("SELECT data FROM blocks WHERE id = ?", block)
+            if found is not None:
+                yield Evidence.from_bytes(found["data"]).select(wanted)
+
+    def _row(self, query: str, *values: Any) -> sqlite3.Row | None:
+        row: sqlite3.Row | None = self._connection.execute(query, values).fetchone()
+        return row
+
+
+def _link(row: sqlite3.Row) -> LinkLine:
+    return LinkLine(
+        number=row["id"],
+        url=row["url"],
+        host=row["host_name"] or "",
+        depth=row["depth"] or 0,
+        state=State(row["state"]),
+        outcome=Outcome(row["outcome"]),
+        detail=row["detail"] or "",
+        is_seed=row["base"] == SEED_RANK,
+        target=row["target"] or 0,
+    )
+
+
+def _positions(names: Sequence[str]) -> tuple[list[str], np.ndarray[tuple[int], np.dtype[np.int64]]]:
+    """The distinct names, and the position of each among them."""
+    at = {name: position for position, name in enumerate(dict.fromkeys(names))}
+    return list(at), np.array([at[name] for name in names], np.int64)

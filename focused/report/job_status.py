@@ -1,0 +1,252 @@
+"""How the crawl of a job folder stands, from its records alone: they are only read, and the crawl may be under way.
+
+Everything is counted from the records, so on a frontier of millions of links this takes seconds; whoever asks again
+and again should leave pauses (`Status.seconds`).
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from time import monotonic
+from typing import Any
+
+from focused.critics.base import RELEVANT
+from focused.frontier.resume import LESSONS, MODEL
+from focused.frontier.starts import read_about, read_starts
+from focused.frontier.store import JobRefused, Outcome, State
+from focused.report.status import (
+    CUT_SHORT,
+    ENDED,
+    LATELY,
+    MOST_HOSTS,
+    RUNNING,
+    HostWaiting,
+    Status,
+    outcomes_by_name,
+    per_minute,
+    rounded,
+)
+from focused.report.text import WIDE, counted, short, time_span
+
+UNFOLLOWED = "unfollowed"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelSaved:
+    """What was learned, as the job saved it last: its version in that start, and after which page."""
+
+    version: int
+    page: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JobStatus(Status):
+    """How the crawl of a job folder stands; the last pages are the last 100.
+
+    ``began`` and ``why`` are of the last start; ``pid`` is the process of a running crawl.
+    """
+
+    job: str
+    pid: int | None
+    starts: int
+    began: str | None
+    ended: str | None
+    why: str
+    last_page: str | None
+    model: ModelSaved | None
+    lessons: int | None
+
+    @property
+    def title(self) -> str:
+        return self.topic or self.job
+
+    def state_in_words(self) -> str:
+        if self.is_running:
+            process = f" (process {self.pid})" if self.pid else ""
+            return f"running{process}{self._since()}"
+        if self.state == CUT_SHORT:
+            return "not running; it was cut short"
+        ended = f" {_clock(self.ended)}" if self.ended else ""
+        return f"not running; it ended{ended}" + (f": {short(self.why, WIDE)}" if self.why else "")
+
+    def _since(self) -> str:
+        if not self.began:
+            return ""
+        seconds = (datetime.fromisoformat(self.read) - datetime.fromisoformat(self.began)).total_seconds()
+        return f" since {_clock(self.began)}, for {time_span(seconds)}"
+
+    def ended_in_words(self) -> str:
+        if not self.starts:
+            return "It is not recorded how this crawl ended."
+        if not self.ended:
+            return "This crawl is running, or it was cut short: the same command continues it."
+        return f"Why it ended: {self.why}." if self.why else "The crawl has ended."
+
+    def place_line(self) -> tuple[str, str]:
+        times = f"{self.starts:,} times" if self.starts != 1 else _clock(self.began)
+        return "job", f"{short(self.job, WIDE)}, started {times}"
+
+    def learned_in_words(self) -> str:
+        if self.model is None:
+            return "it has saved nothing yet"
+        lessons = "" if self.lessons is None else f" and {counted(self.lessons, 'lesson')}"
+        return f"model {self.model.version:,}, saved after page {self.model.page:,}{lessons}"
+
+    def next_step(self) -> str:
+        again = f"run the same command again (-s JOBDIR={short(self.job, WIDE)})"
+        if self.state == CUT_SHORT:
+            return f"To continue, {again}: links that were in progress are fetched again, all else is kept."
+        if self.waiting or self.leased:
+            return f"To continue, {again}; raise the limit if it ended at one."
+        return "No link is left to follow."
+
+
+def read_job_status(connection: sqlite3.Connection, job: str, pid: int | None) -> JobStatus:
+    """How the crawl stands now; ``pid`` is the process that has the job in use, 0 if unknown, None if nobody has."""
+    start = monotonic()
+    running, now = pid is not None, datetime.now(UTC)
+    starts = read_starts(connection)
+    last = starts[-1] if starts else {}
+    if running and last.get("ended"):
+        # It is opening the job, and has not written down yet that it has begun.
+        last = {}
+    return JobStatus(
+        job=job,
+        pid=pid or None,
+        state=RUNNING if running else ENDED if last.get("ended") else CUT_SHORT,
+        **_made(connection),
+        starts=len(starts),
+        began=last.get("began"),
+        ended=None if running else last.get("ended"),
+        why="" if running else last.get("why", ""),
+        **_pages(connection, starts, now if running else None),
+        **_links(connection),
+        **_learned(connection),
+        read=now.isoformat(timespec="seconds"),
+        seconds=round(monotonic() - start, 3),
+    )
+
+
+def _made(connection: sqlite3.Connection) -> dict[str, Any]:
+    try:
+        about = read_about(connection)
+    except JobRefused:
+        return {"topic": "", "prioritizer": "", "critic": ""}
+    return {"topic": about["topic"]["name"], "prioritizer": about["prioritizer"]["name"], "critic": about["critic"]}
+
+
+def _pages(connection: sqlite3.Connection, starts: Sequence[Mapping[str, Any]], now: datetime | None) -> dict[str, Any]:
+    pages, relevant, harvest = connection.execute(
+        "SELECT count(*), coalesce(sum(relevance >= ?) FILTER (WHERE outcome = 1), 0), "
+        "avg(relevance) FILTER (WHERE outcome = 1) FROM pages",
+        (RELEVANT,),
+    ).fetchone()
+    # One more than is shown: the pace over the last pages begins where the one before them was judged.
+    latest = connection.execute(
+        "SELECT relevance, outcome, item FROM pages ORDER BY seq DESC LIMIT ?", (LATELY + 1,)
+    ).fetchall()
+    relevance = [row[0] for row in latest[:LATELY] if row[1] == Outcome.PAGE]
+    times = [time for row in latest if (time := _time_in(row[2]))]
+    return {
+        "pages": pages,
+        "relevant": relevant,
+        "harvest": rounded(harvest),
+        "harvest_now": rounded(sum(relevance) / len(relevance) if relevance else None),
+        "pace": _pace(connection, starts, pages, now or (times[0] if times else None)),
+        "pace_now": _pace_now(starts, times, now),
+        "last_page": times[0].isoformat(timespec="seconds") if times else None,
+    }
+
+
+def _pace(
+    connection: sqlite3.Connection, starts: Sequence[Mapping[str, Any]], pages: int, until: datetime | None
+) -> float | None:
+    """Pages a minute over all starts, without the time between them."""
+    if not starts or not pages:
+        return None
+    seconds = 0.0
+    for start, following in zip(starts, [*starts[1:], None], strict=True):
+        began = _time(start["began"])
+        if start.get("ended"):
+            end = _time(start["ended"])
+        elif following is None:
+            end = until
+        else:
+            end = _time_of_page(connection, following["pages_before"])
+        if began and end:
+            seconds += max((end - began).total_seconds(), 0.0)
+    return per_minute(pages - starts[0]["pages_before"], seconds)
+
+
+def _pace_now(starts: Sequence[Mapping[str, Any]], times: Sequence[datetime], now: datetime | None) -> float | None:
+    """Pages a minute over the last pages of the last start; while it runs, a standstill counts."""
+    began = _time(starts[-1]["began"]) if starts else None
+    if began is None:
+        return None
+    own = [time for time in times if time >= began]
+    if not own:
+        return None
+    since, count = (own[-1], LATELY) if len(own) > LATELY else (began, len(own))
+    return per_minute(count, ((now or own[0]) - since).total_seconds())
+
+
+def _time_of_page(connection: sqlite3.Connection, number: int) -> datetime | None:
+    query = "SELECT item FROM pages ORDER BY seq LIMIT 1 OFFSET ?"
+    row = connection.execute(query, (number - 1,)).fetchone() if number else None
+    return _time_in(row[0]) if row else None
+
+
+def _time_in(item: str) -> datetime | None:
+    return _time(json.loads(item).get("time"))
+
+
+def _time(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
+
+
+def _links(connection: sqlite3.Connection) -> dict[str, Any]:
+    states: Counter[int] = Counter()
+    outcomes: Counter[int] = Counter()
+    waiting: Counter[int] = Counter()
+    # All in one walk over the links.
+    for state, outcome, host, count in connection.execute(
+        "SELECT state, outcome, CASE state WHEN 1 THEN host END, count(*) FROM links GROUP BY 1, 2, 3"
+    ):
+        states[state] += count
+        outcomes[outcome] += count
+        if state == State.WAITING:
+            waiting[host] += count
+    most = sorted(waiting.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_HOSTS]
+    return {
+        "outcomes": outcomes_by_name(outcomes),
+        "unfollowed": _unfollowed(connection),
+        "waiting": states[State.WAITING],
+        "leased": states[State.LEASED],
+        "hosts_waiting": len(waiting),
+        "waiting_by_host": [HostWaiting(_host(connection, host), count) for host, count in most],
+    }
+
+
+def _unfollowed(connection: sqlite3.Connection) -> int:
+    row = connection.execute("SELECT value FROM meta WHERE key = ?", (UNFOLLOWED,)).fetchone()
+    return int(row[0]) if row else 0
+
+
+def _host(connection: sqlite3.Connection, number: int) -> str:
+    row = connection.execute("SELECT name FROM hosts WHERE id = ?", (number,)).fetchone()
+    return str(row[0]) if row else ""
+
+
+def _learned(connection: sqlite3.Connection) -> dict[str, Any]:
+    model = connection.execute("SELECT version, seq FROM models WHERE name = ?", (MODEL,)).fetchone()
+    lessons = connection.execute("SELECT value FROM meta WHERE key = ?", (LESSONS,)).fetchone()
+    return {"model": ModelSaved(*model) if model else None, "lessons": int(lessons[0]) if lessons else None}
+
+
+def _clock(time: str | None) -> str:
+    return f"{datetime.fromisoformat(time):%Y-%m-%d %H:%M} UTC" if time else "at an unknown time"

@@ -1,0 +1,198 @@
+"""What can be read of a crawl, wherever it is kept: `scrapy status`, `report`, `why` and `export` read through this.
+
+A job folder has a reader here (`focused.report.job_reader`). Other places bring theirs by an entry point
+(`focused.report.places`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.frontier.store import Outcome, State
+from focused.pages.evidence import Evidence
+from focused.prioritizers.base import Prioritizer
+from focused.report.status import Status
+from focused.report.words import WordTable
+
+
+@dataclass(frozen=True, slots=True)
+class PageTable:
+    """The judged pages in the order of fetching, a column each; ``host`` and ``best_class`` are positions in the lists.
+
+    ``is_new`` is False for a page with the content of one fetched before.
+    """
+
+    link: NDArray[np.int64]
+    relevance: NDArray[np.float64]
+    is_new: NDArray[np.bool_]
+    host: NDArray[np.int64]
+    best_class: NDArray[np.int64]
+    hosts: Sequence[str]
+    classes: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class PageLine:
+    """One judged page. ``same_as`` is the address of the page with the same content that was fetched first.
+
+    ``score`` is that of its link when it was chosen; None for a seed.
+    """
+
+    link: int
+    order: int
+    url: str
+    title: str
+    relevance: float
+    best_class: str
+    is_duplicate: bool = False
+    same_as: str = ""
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StartLine:
+    """A start of the crawl: when it began and ended, why, and what it fetched; None or '' where that is not known."""
+
+    began: str
+    ended: str | None
+    why: str
+    requests: int | None
+    pages: int
+
+
+@dataclass(frozen=True, slots=True)
+class LinkLine:
+    """One link of the frontier, whatever has become of it; ``target`` is the link to which it redirected, or 0."""
+
+    number: int
+    url: str
+    host: str
+    depth: int
+    state: State
+    outcome: Outcome
+    detail: str
+    is_seed: bool
+    target: int
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingLinks:
+    """All links that wait, a column each; ``rank`` is what they are ordered by: the score, and more for seeds."""
+
+    link: NDArray[np.int64]
+    host: NDArray[np.int64]
+    score: NDArray[np.float32]
+    rank: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedState:
+    """What the prioritizer had learned when that was saved last; ``when`` says which model it is."""
+
+    data: bytes
+    when: str
+
+
+class CrawlReader(ABC):
+    """A crawl as it is recorded. It may be under way, and takes no notice."""
+
+    name: str
+    """What tells it from others at the same place."""
+    place: str
+    """Where it is kept, as it may be shown: an address without a password."""
+    report_path: Path
+    """Where its report goes, if the user does not say."""
+
+    @property
+    def where(self) -> str:
+        """Its name and place, in words."""
+        return self.place if self.name == self.place else f"{self.name}, at {self.place}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @abstractmethod
+    def close(self) -> None:
+        """Let go of files and connections."""
+
+    # --- how it was made, and how it stands --------------------------------------------------------------------
+
+    @abstractmethod
+    def status(self) -> Status:
+        """How it stands now."""
+
+    @abstractmethod
+    def about(self) -> dict[str, Any]:
+        """How it was made when it was started last; JobRefused if that is not recorded."""
+
+    @abstractmethod
+    def starts(self) -> list[StartLine]:
+        """Its starts, the first one first; nothing if they are not told apart."""
+
+    # --- pages -------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def page_count(self) -> int:
+        """How many pages were judged, duplicates included."""
+
+    @abstractmethod
+    def page_table(self) -> PageTable:
+        """All judged pages."""
+
+    @abstractmethod
+    def pages(self, links: Sequence[int]) -> list[PageLine]:
+        """The pages of some links, in this order; links without a page are left out."""
+
+    @abstractmethod
+    def items(self) -> Iterator[dict[str, Any]]:
+        """All items, in the order of fetching."""
+
+    # --- links -------------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def link_at(self, url: str) -> LinkLine | None:
+        """The link with this address; None if it is not known."""
+
+    @abstractmethod
+    def link(self, number: int) -> LinkLine | None:
+        """The link with this number."""
+
+    @abstractmethod
+    def waiting_links(self, prioritizer: Prioritizer) -> WaitingLinks:
+        """All links that wait, with the scores by which they are ordered."""
+
+    @abstractmethod
+    def waiting_by_host(self) -> dict[str, int]:
+        """How many links of each host wait or are being fetched."""
+
+    @abstractmethod
+    def details(self, outcome: Outcome, most: int) -> list[tuple[str, int]]:
+        """The most frequent details of an outcome (such as the status codes of dead links), with their counts."""
+
+    # --- what was learned --------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def learned_state(self) -> LearnedState | None:
+        """What the prioritizer has learned; None if nothing is saved yet."""
+
+    @abstractmethod
+    def words(self) -> WordTable:
+        """The words of its pages."""
+
+    @abstractmethod
+    def evidence_of(self, link: int) -> Evidence | None:
+        """All kept evidence of a link, redirects that lead to it included."""
+
+    @abstractmethod
+    def evidence_of_pages(self, most: int) -> Iterator[Evidence]:
+        """The evidence of links whose pages were judged, the latest pages first: at most so many links."""
