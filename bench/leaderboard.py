@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
 
-from focused.lab.plan import Results, Run, read_results
+from focused.lab.plan import MeasuredCrawl, Results, read_results
 from focused.lab.present import Column, columns, mean_and_spread, notes, rows_of, to_cell
 
 SHOWN = {"share": ".3f", "R-prec.": ".3f", "CPU ms": ".1f"}
@@ -33,7 +33,7 @@ class Board:
     name: str
     results: Results
 
-    def runs(self, row: str) -> list[Run]:
+    def runs(self, row: str) -> list[MeasuredCrawl]:
         return [run for run in self.results.runs if run.row == row]
 
     @property

@@ -25,7 +25,7 @@ from focused.critics.teach import fit_for_use
 from focused.lab.crawls import plain
 from focused.lab.jobs import FETCHES
 from focused.lab.measure import read_trace
-from focused.lab.plan import Results, Run, read_results
+from focused.lab.plan import MeasuredCrawl, Results, read_results
 from focused.lab.replay.log import read_log
 from focused.pages.page import Page
 from focused.papers.paths.graph import read_page
@@ -55,7 +55,7 @@ class Judge:
         self.examples = read_examples(results.plan.examples)
         self.pages: dict[int, Page] = {}
 
-    def losses(self, topic: str, runs: Sequence[Run]) -> dict[str, Losses]:
+    def losses(self, topic: str, runs: Sequence[MeasuredCrawl]) -> dict[str, Losses]:
         """Loss at N of the runs of one topic, by row."""
         lab = self.topics[topic]
         counts = np.array([url not in self.examples for url in self.web.urls])

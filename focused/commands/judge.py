@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from scrapy.settings import Settings
 
     from focused.critics.base import Critic
+    from focused.pages.fetched import Fetched
     from focused.pages.page import Page
-    from focused.teaching.gathering import Fetched
 
 _CLASSES = 3
 
@@ -57,10 +57,11 @@ class Command(ScrapyCommand):
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         from focused.critics.choose import critic_for
         from focused.defaults import read
+        from focused.pages.fetched import NoPage
         from focused.responses import limits_of
         from focused.running.loop import Stopped
         from focused.spiders.examples import Interrupted
-        from focused.teaching.gathering import NoPage, page_of_file
+        from focused.teaching.gathering import page_of_file
         from focused.topics.settings import apply_settings
         from focused.topics.topic import load_topic
 
@@ -96,10 +97,11 @@ class Command(ScrapyCommand):
                 print(f"{given}\n" + "\n".join(verdict_lines(critic, page, opts.words)))
 
     def _fetch(self, urls: list[str], settings: Settings, web: str) -> Fetched:
+        from focused.pages.fetched import Fetched
         from focused.responses import limits_of
         from focused.running.loop import run_to_end
         from focused.spiders.examples import fetch_pages
-        from focused.teaching.gathering import Fetched, pages_of_web
+        from focused.teaching.gathering import pages_of_web
 
         if web:
             return pages_of_web(urls, web, limits_of(settings))

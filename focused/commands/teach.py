@@ -16,8 +16,8 @@ from focused.running.progress import page_progress, quieten
 if TYPE_CHECKING:
     from focused.critics.models import Card
     from focused.critics.report import Figures
+    from focused.pages.fetched import Fetched
     from focused.papers.prioritizers.taught import TaughtCard
-    from focused.teaching.gathering import Fetched
 
 
 class Command(ScrapyCommand):
@@ -80,7 +80,7 @@ class Command(ScrapyCommand):
         from focused.defaults import read
         from focused.running.loop import Stopped, run_to_end
         from focused.spiders.examples import Interrupted
-        from focused.teaching.plan import CannotTeach, Source, plan_teaching
+        from focused.teaching.plan import CannotTeach, ExampleSource, plan_teaching
         from focused.teaching.teach import carry_out
         from focused.topics.identity import slug
         from focused.topics.topic import load_topic
@@ -95,7 +95,7 @@ class Command(ScrapyCommand):
             return
         assert self.settings is not None
         assert self.crawler_process is not None
-        source = Source(examples=opts.examples, focus=opts.focus, hold_out=_pairs(opts.hold_out), web=opts.web)
+        source = ExampleSource(examples=opts.examples, focus=opts.focus, hold_out=_pairs(opts.hold_out), web=opts.web)
         try:
             plan = plan_teaching(load_topic(args[0]), self.settings, source)
         except ValueError as error:

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.lab.measure import Trace
-from focused.papers.paths.graph import Graph, Rows
+from focused.papers.paths.graph import Graph, Ints
 
 Keys = NDArray[np.float64]
 
@@ -34,7 +34,7 @@ ROWS = ("foresight", "oracle", "near-bound", "bound")
 
 
 @dataclass
-class Ground:
+class Truth:
     """What is true of a web for one topic: masks over its pages (the rows of the graph's ``starts``).
 
     ``targets`` are wanted, ``labelled`` pages have a wanted label (targets and examples), ``counts`` leaves out the
@@ -58,16 +58,16 @@ Rank = Callable[[set[int]], Keys | None]
 """Given the pages fetched so far: a key for every page, the lowest goes first; None if the last keys still hold."""
 
 
-def walk(ground: Ground, seeds: Sequence[int], pages: int, rank: Rank) -> Trace:
+def walk(ground: Truth, seeds: Sequence[int], pages: int, rank: Rank) -> Trace:
     """Crawl a graph to a number of pages that count: always ask for the waiting address with the lowest key.
 
     A rank is asked again when no address waits whose key is 0, the best there is.
     """
-    return _Walker(ground, pages, rank).run(seeds)
+    return _PaperCrawl(ground, pages, rank).run(seeds)
 
 
-class _Walker:
-    def __init__(self, ground: Ground, pages: int, rank: Rank) -> None:
+class _PaperCrawl:
+    def __init__(self, ground: Truth, pages: int, rank: Rank) -> None:
         self.graph = ground.graph
         self.ground = ground
         self.most = pages
@@ -126,7 +126,7 @@ class _Walker:
                 self.found += 1
 
 
-def row(name: str, ground: Ground) -> Rank:
+def row(name: str, ground: Truth) -> Rank:
     """The rank of one of the rows above."""
     if name == "bound":
         return _bound(ground)
@@ -137,7 +137,7 @@ def _static(keys: Keys) -> Rank:
     return lambda fetched: None if fetched else keys
 
 
-def _bound(ground: Ground) -> Rank:
+def _bound(ground: Truth) -> Rank:
     known = -1
 
     def rank(fetched: set[int]) -> Keys | None:
@@ -153,24 +153,24 @@ def _bound(ground: Ground) -> Rank:
     return rank
 
 
-def _distance(ground: Ground, targets: NDArray[np.bool_]) -> Keys:
+def _distance(ground: Truth, targets: NDArray[np.bool_]) -> Keys:
     """Clicks to the nearest target; where there is no way, further than any; and never for what is dead."""
-    clicks: Rows = ground.graph.distances(targets & ground.pages_inside, ground.pages_inside)
+    clicks: Ints = ground.graph.distances(targets & ground.pages_inside, ground.pages_inside)
     return np.append(np.where(clicks < 0, len(clicks), clicks).astype(np.float64), NEVER)
 
 
-def _foresight(ground: Ground) -> Keys:
+def _foresight(ground: Truth) -> Keys:
     if ground.relevance is None:
         raise ValueError("foresight needs the critic's verdict on every page")
     # Above 0 even for a sure page: 0 would say that nothing can be better.
     return np.append(2.0 - ground.relevance, NEVER)
 
 
-def _oracle(ground: Ground) -> Keys:
+def _oracle(ground: Truth) -> Keys:
     return np.where(np.append(ground.labelled, False), 0.0, 1.0 + _distance(ground, ground.targets))
 
 
-_KEYS: dict[str, Callable[[Ground], Keys]] = {
+_KEYS: dict[str, Callable[[Truth], Keys]] = {
     "breadth-first": lambda ground: np.zeros(len(ground.targets) + 1),
     "foresight": _foresight,
     "near-bound": lambda ground: _distance(ground, ground.targets),

@@ -18,7 +18,7 @@ from focused.critics.base import Critic, in_focus
 from focused.critics.choose import choose_critic
 from focused.critics.models import Card, save_critic
 from focused.critics.teach import fit_for_use
-from focused.lab.bounds import Ground
+from focused.lab.bounds import Truth
 from focused.lab.replay.log import FetchLog
 from focused.pages.page import Page
 from focused.papers.paths.graph import Graph, read_page
@@ -37,7 +37,7 @@ class Case:
     """One topic on one web. ``starts[k]`` are the addresses of start *k*, ``folder`` holds its files."""
 
     name: str
-    ground: Ground
+    ground: Truth
     starts: list[list[str]]
     topic: Topic
     folder: Path
@@ -118,7 +118,7 @@ class Preparer:
         case.ignored.write_text("\n".join([*examples, ""]), "utf-8")
         return case
 
-    def _ground(self, lab: KnownTopic, examples: dict[str, str], allowed: Sequence[str]) -> Ground:
+    def _ground(self, lab: KnownTopic, examples: dict[str, str], allowed: Sequence[str]) -> Truth:
         counts = ~self._mask(examples)
         wanted = [url for url, name in examples.items() if in_focus(name, lab.focus)]
         labelled = self._mask([*lab.target_urls, *wanted, *with_label(self.labels, lab.focus)])
@@ -130,7 +130,7 @@ class Preparer:
                 for host in self.graph.hosts
             ]
         )
-        return Ground(self.graph, self._mask(lab.target_urls) & counts, labelled, counts, inside)
+        return Truth(self.graph, self._mask(lab.target_urls) & counts, labelled, counts, inside)
 
     def _mask(self, urls: Iterable[str]) -> NDArray[np.bool_]:
         mask = np.zeros(len(self.web), np.bool_)
@@ -171,7 +171,7 @@ class Preparer:
         return pages, classes
 
 
-def draw_starts(lab: KnownTopic, kind: str, ground: Ground, sets: int) -> list[list[str]]:
+def draw_starts(lab: KnownTopic, kind: str, ground: Truth, sets: int) -> list[list[str]]:
     """Starting pages of one kind: as given when no sets are wanted, else drawn, the same on every machine."""
     given = lab.seeds(kind)
     if not sets or kind == "root":

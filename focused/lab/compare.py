@@ -18,8 +18,8 @@ from focused.lab.crawls import Crawls, Notify, Task, stats_of, trace_of, verdict
 from focused.lab.entrants import parse_entrant
 from focused.lab.jobs import JOB, Job
 from focused.lab.likeness import Bags, Cosines, Likeness, measure_likeness
-from focused.lab.measure import Figures, Trace, measure, share_of
-from focused.lab.plan import Plan, Results, Run, Taught, taught_to_text, write_results
+from focused.lab.measure import CrawlFigures, Trace, measure, share_of
+from focused.lab.plan import MeasuredCrawl, Plan, Results, TaughtEntrant, taught_to_text, write_results
 from focused.lab.replay.log import FetchLog
 from focused.lab.resume import Done
 from focused.lab.teacher import Teacher
@@ -146,7 +146,7 @@ class Comparison:
                     self.notify(f"teaching {case.name}: {case.examples} examples")
                     self.preparer.teach(case, self.plan.critic, log)
 
-    def _crawls(self, tasks: Sequence[Task]) -> Iterator[Run | Taught]:
+    def _crawls(self, tasks: Sequence[Task]) -> Iterator[MeasuredCrawl | TaughtEntrant]:
         """All crawls; those that must wait for something to be taught come last."""
         self._study([task for task in tasks if task.entrant.studies])
         ready = [task for task in tasks if not task.entrant.kind_of_paths]
@@ -154,7 +154,7 @@ class Comparison:
             yield self._measured(job, task)
         yield from self._taught_crawls([task for task in tasks if task.entrant.kind_of_paths])
 
-    def _taught_crawls(self, tasks: Sequence[Task]) -> Iterator[Run | Taught]:
+    def _taught_crawls(self, tasks: Sequence[Task]) -> Iterator[MeasuredCrawl | TaughtEntrant]:
         refused = set()
         for taught in self.teacher.teach([task for task in tasks if not self._is_taught(task)]):
             self.notify(taught_to_text(taught))
@@ -189,7 +189,7 @@ class Comparison:
         settings = {"FOCUSED_TRAIN_EVERY": str(10**9)} if task.entrant.name == "offline" else {}
         return self.crawls.job(task, arguments={"learned": str(self._studied(task).resolve())}, settings=settings)
 
-    def _measured(self, job: Job, task: Task) -> Run:
+    def _measured(self, job: Job, task: Task) -> MeasuredCrawl:
         stats = stats_of(job)
         trace = trace_of(job, self.web, task.case.ground, self.plan.pages)
         pages = stats.get("focused/page/judged") or len(trace.pages)
@@ -199,7 +199,7 @@ class Comparison:
         run.stopped_by = str(stats.get("focused/stopped_by", stats.get("finish_reason", "")))
         return run
 
-    def _limits(self, cases: Sequence[Case]) -> Iterator[Run]:
+    def _limits(self, cases: Sequence[Case]) -> Iterator[MeasuredCrawl]:
         walks = self._walks(cases)
         unjudged = {case.name: case for case, name, _ in walks if case.critic and "foresight" in self.plan.limits}
         if unjudged:
@@ -216,10 +216,12 @@ class Comparison:
         for case, relevance in zip(cases, judge_all(self.web, critics, self.bags.keep), strict=True):
             case.ground.relevance = relevance
 
-    def _run(self, case: Case, name: str, start: int, trace: Trace, relevance: Relevance | None) -> Run:
+    def _run(self, case: Case, name: str, start: int, trace: Trace, relevance: Relevance | None) -> MeasuredCrawl:
         plan = self.plan
         figures = measure(trace, case.ground.targets, budgets=plan.budgets, most=plan.pages, relevance=relevance)
-        return Run(topic=case.name, row=name, start=start, figures=figures, likeness=self._likeness(case, trace))
+        return MeasuredCrawl(
+            topic=case.name, row=name, start=start, figures=figures, likeness=self._likeness(case, trace)
+        )
 
     def _likeness(self, case: Case, trace: Trace) -> Likeness | None:
         targets = case.critic.targets if case.critic else None
@@ -230,7 +232,7 @@ class Comparison:
         return measure_likeness(self._cosines[case.name].of(trace.pages), self.plan.gammas, self.plan.pages)
 
 
-def _relate(runs: Sequence[Run]) -> None:
+def _relate(runs: Sequence[MeasuredCrawl]) -> None:
     """Fill in what a run is worth beside others of the same topic and start."""
     bounds = {(run.topic, run.start): run.figures for run in runs if run.row == "bound"}
     losses = {(run.topic, run.start): _loss(run.figures) for run in runs if run.row == BASELINE}
@@ -240,5 +242,5 @@ def _relate(runs: Sequence[Run]) -> None:
         run.loss_ratio = own / loss if own is not None and loss else None
 
 
-def _loss(figures: Figures) -> float | None:
+def _loss(figures: CrawlFigures) -> float | None:
     return figures.loss if figures.loss_at_n is None else figures.loss_at_n

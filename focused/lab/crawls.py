@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.frontier.records import read_records
-from focused.lab.bounds import Ground
+from focused.lab.bounds import Truth
 from focused.lab.cases import Case
 from focused.lab.entrants import Entrant
 from focused.lab.jobs import FETCHES, JOB, Job, run_fast, run_real
@@ -127,7 +127,7 @@ def plain(name: str) -> str:
     return re.sub(r"[^\w.-]+", "_", name)
 
 
-def trace_of(job: Job, web: Web, ground: Ground, most: int) -> Trace:
+def trace_of(job: Job, web: Web, ground: Truth, most: int) -> Trace:
     """The pages that a crawl fetched and that count."""
     return read_trace(read_log(job.path(FETCHES)), web, ground.counts, most)
 

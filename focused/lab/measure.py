@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.lab.replay.log import Fetch
-from focused.papers.paths.graph import Rows
+from focused.papers.paths.graph import Ints
 from focused.warc.web import Web
 
 CURVE_EVERY = 10
@@ -28,7 +28,7 @@ class Trace(msgspec.Struct):
     robots: int = 0
 
 
-class Figures(msgspec.Struct, kw_only=True):
+class CrawlFigures(msgspec.Struct, kw_only=True):
     """Figures of one crawl. ``found`` is by number of pages; ``*_at_n`` are taken at N = number of targets.
 
     What needs more pages than the crawl was allowed to fetch is None; a crawl that had no links left simply stays
@@ -71,14 +71,14 @@ def measure(
     budgets: Sequence[int],
     most: int,
     relevance: NDArray[np.float32] | None = None,
-) -> Figures:
+) -> CrawlFigures:
     """The figures of a crawl that was allowed to fetch ``most`` pages; ``relevance`` is R by page number."""
     found = _found(trace.pages, targets)
     wanted = int(targets.sum())
     judged = None if relevance is None else relevance[trace.pages]
     harvest_at_n = _mean(judged, wanted) if wanted <= most else None
     harvest = _mean(judged, most)
-    return Figures(
+    return CrawlFigures(
         pages=len(trace.pages),
         requests=trace.requests[-1] if trace.requests else 0,
         robots=trace.robots,
@@ -93,20 +93,20 @@ def measure(
     )
 
 
-def share_of(figures: Figures, bound: Figures) -> float | None:
+def share_of(figures: CrawlFigures, bound: CrawlFigures) -> float | None:
     """Targets found at the budgets, summed, as a share of what the bound found; at most 1."""
     possible = sum(bound.found.values())
     return min(1.0, sum(figures.found.values()) / possible) if possible else None
 
 
-def _found(pages: Sequence[int], targets: NDArray[np.bool_]) -> Rows:
+def _found(pages: Sequence[int], targets: NDArray[np.bool_]) -> Ints:
     """How many different targets there are among the first 1, 2, … pages."""
     first = np.zeros(len(pages), np.int64)
     first[np.unique(np.array(pages, np.int64), return_index=True)[1]] = 1
     return np.cumsum(first * targets[np.array(pages, np.int64)])
 
 
-def _at(found: Rows, pages: int) -> int:
+def _at(found: Ints, pages: int) -> int:
     return int(found[min(pages, len(found)) - 1]) if pages and len(found) else 0
 
 

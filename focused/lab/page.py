@@ -10,9 +10,9 @@ from statistics import fmean
 
 from focused.lab.likeness import Likeness
 from focused.lab.measure import CURVE_EVERY
-from focused.lab.plan import Results, Run, taught_to_text
+from focused.lab.plan import MeasuredCrawl, Results, taught_to_text
 from focused.lab.present import (
-    Table,
+    TableText,
     columns,
     likeness_columns,
     likeness_table,
@@ -33,7 +33,7 @@ details { margin: 1em 0 2em } summary { cursor: pointer } .charts { display: fle
 """
 _SIMILARITY = "Likeness to the examples wanted"
 
-Curve = Callable[[Run], Sequence[float]]
+Curve = Callable[[MeasuredCrawl], Sequence[float]]
 
 
 def write_page(results: Results, folder: Path) -> Path:
@@ -84,12 +84,12 @@ def _likeness(results: Results, topic: str) -> Iterable[str]:
     yield from chain([_table(("", headings, rows)), '<div class="charts">'], charts, ["</div></details>"])
 
 
-def _sigma(run: Run) -> Sequence[float]:
+def _sigma(run: MeasuredCrawl) -> Sequence[float]:
     return run.likeness.sigma_curve if run.likeness else ()
 
 
 def _precision(gamma: float) -> Curve:
-    def curve(run: Run) -> Sequence[float]:
+    def curve(run: MeasuredCrawl) -> Sequence[float]:
         likeness: Likeness | None = run.likeness
         return likeness.precision_curve.get(gamma, ()) if likeness else ()
 
@@ -108,7 +108,7 @@ def _curves(results: Results, topic: str, curve: Curve, *, title: str, label: st
     return line_chart(series, title=title, x_label="pages", y_label=label, width=size[0], height=size[1])
 
 
-def _table(table: Table) -> str:
+def _table(table: TableText) -> str:
     title, headings, rows = table
     heads = "".join(f"<th>{escape(heading)}</th>" for heading in headings)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>" for cells in rows)

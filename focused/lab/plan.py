@@ -9,7 +9,7 @@ import msgspec
 from focused.files import write_whole
 from focused.lab.bounds import ROWS
 from focused.lab.likeness import GAMMAS, Likeness
-from focused.lab.measure import Figures
+from focused.lab.measure import CrawlFigures
 
 RESULTS = "results.json"
 
@@ -44,13 +44,13 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     settings: dict[str, str] = {}
 
 
-class Run(msgspec.Struct, kw_only=True):
+class MeasuredCrawl(msgspec.Struct, kw_only=True):
     """One crawl, real or on paper, and what it was worth."""
 
     topic: str
     row: str
     start: int
-    figures: Figures
+    figures: CrawlFigures
     likeness: Likeness | None = None
     share: float | None = None
     loss_ratio: float | None = None
@@ -64,7 +64,7 @@ class Run(msgspec.Struct, kw_only=True):
         return self.topic, self.row, self.start
 
 
-class Taught(msgspec.Struct, kw_only=True):
+class TaughtEntrant(msgspec.Struct, kw_only=True):
     """What came of teaching a prioritizer by paths. ``start`` None: for all starts; ``refused``: why it failed.
 
     ``own_pages`` of the pages on its paths are pages that the crawl itself may fetch.
@@ -86,7 +86,7 @@ class Taught(msgspec.Struct, kw_only=True):
         return self.topic, self.row, self.start
 
 
-def taught_to_text(taught: Taught) -> str:
+def taught_to_text(taught: TaughtEntrant) -> str:
     """What came of teaching a prioritizer, in a line."""
     who = f"{taught.topic}{'' if taught.start is None else f', start {taught.start}'}: {taught.row}"
     if taught.refused:
@@ -108,12 +108,12 @@ class Results(msgspec.Struct, kw_only=True):
     targets: dict[str, int]
     examples: dict[str, int]
     starts: dict[str, list[list[str]]]
-    runs: list[Run]
-    taught: list[Taught] = []
+    runs: list[MeasuredCrawl]
+    taught: list[TaughtEntrant] = []
 
-    def add(self, one: Run | Taught) -> None:
+    def add(self, one: MeasuredCrawl | TaughtEntrant) -> None:
         """Take in what has been done; teaching that was tried again takes the place of what came of it before."""
-        if isinstance(one, Run):
+        if isinstance(one, MeasuredCrawl):
             self.runs.append(one)
         else:
             self.taught = [known for known in self.taught if known.key != one.key] + [one]

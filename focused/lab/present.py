@@ -7,12 +7,12 @@ from statistics import fmean, stdev
 
 from rich.table import Table as RichTable
 
-from focused.lab.plan import Results, Run, taught_to_text
+from focused.lab.plan import MeasuredCrawl, Results, taught_to_text
 
-Value = Callable[[Run], float | None]
+Value = Callable[[MeasuredCrawl], float | None]
 Column = tuple[str, Value, str]
 """Heading, value, format."""
-Table = tuple[str, list[str], list[list[str]]]
+TableText = tuple[str, list[str], list[list[str]]]
 """Title, headings, rows of cells."""
 
 
@@ -59,7 +59,7 @@ def rows_of(results: Results) -> list[str]:
     return [name for name in (*results.plan.prioritizers, *results.plan.limits) if name in there]
 
 
-def tables(results: Results) -> Iterable[Table]:
+def tables(results: Results) -> Iterable[TableText]:
     """A table for each topic; with several topics also their mean."""
     for topic in results.targets:
         yield topic_table(results, topic, columns(results))
@@ -67,7 +67,7 @@ def tables(results: Results) -> Iterable[Table]:
         yield mean_table(results, columns(results))
 
 
-def topic_table(results: Results, topic: str, shown: Sequence[Column]) -> Table:
+def topic_table(results: Results, topic: str, shown: Sequence[Column]) -> TableText:
     """The rows that have crawled for a topic: means over the starts."""
     starts = len(results.starts[topic])
     runs = {name: [run for run in results.runs if run.row == name and run.topic == topic] for name in rows_of(results)}
@@ -76,7 +76,7 @@ def topic_table(results: Results, topic: str, shown: Sequence[Column]) -> Table:
     return title, _headings(shown), rows
 
 
-def mean_table(results: Results, shown: Sequence[Column]) -> Table:
+def mean_table(results: Results, shown: Sequence[Column]) -> TableText:
     """Means over the topics of the means over the starts; the deviation is that of whole sets of starts."""
     every = sum(map(len, results.starts.values()))
     runs = {name: [run for run in results.runs if run.row == name] for name in rows_of(results)}
@@ -85,7 +85,7 @@ def mean_table(results: Results, shown: Sequence[Column]) -> Table:
     return title, _headings(shown), rows
 
 
-def likeness_table(results: Results) -> Table | None:
+def likeness_table(results: Results) -> TableText | None:
     """How like the targets the pages were that each row fetched, over all topics; None if that is not known."""
     if not any(run.likeness for run in results.runs):
         return None
@@ -107,7 +107,7 @@ def _name(name: str, runs: int, wanted: int) -> str:
     return name if runs >= wanted else f"{name} ({runs} of {wanted} crawls)"
 
 
-def _cells(runs: Sequence[Run], shown: Sequence[Column]) -> list[str]:
+def _cells(runs: Sequence[MeasuredCrawl], shown: Sequence[Column]) -> list[str]:
     cells = []
     for _, value, form in shown:
         mean, spread, count = mean_and_spread(runs, value)
@@ -115,7 +115,7 @@ def _cells(runs: Sequence[Run], shown: Sequence[Column]) -> list[str]:
     return cells
 
 
-def mean_and_spread(runs: Sequence[Run], value: Value) -> tuple[float | None, float | None, int]:
+def mean_and_spread(runs: Sequence[MeasuredCrawl], value: Value) -> tuple[float | None, float | None, int]:
     """The mean of a value, the standard deviation between sets of starts if there are several, how many there were."""
     by_start: dict[int, list[float]] = {}
     for run in runs:
@@ -134,7 +134,7 @@ def to_cell(mean: float, spread: float | None, form: str) -> str:
     return f"{mean:{form}}" + ("" if spread is None else f" ±{spread:{form}}")
 
 
-def to_rich(table: Table) -> RichTable:
+def to_rich(table: TableText) -> RichTable:
     """A table for a terminal."""
     title, headings, rows = table
     rich = RichTable(title=title, title_justify="left", title_style="bold")

@@ -14,7 +14,7 @@ import msgspec
 from scrapy.utils.project import get_project_settings
 
 from focused.critics.models import ModelRefused
-from focused.lab.plan import Taught
+from focused.lab.plan import TaughtEntrant
 from focused.papers.paths.path import Path
 from focused.papers.prioritizers.taught import NotTaught
 from focused.papers.teaching.paths import PathTeaching, addresses_of
@@ -29,7 +29,7 @@ from focused.warc.web import Web
 class Pupil:
     """A prioritizer that is taught: what is told of it, and its topic file and settings."""
 
-    told: Taught
+    told: TaughtEntrant
     topic: str
     settings: dict[str, Any]
 
@@ -44,7 +44,7 @@ class School:
     pupils: list[Pupil]
 
 
-def teach_all(schools: Sequence[School], most: int) -> Iterator[Taught]:
+def teach_all(schools: Sequence[School], most: int) -> Iterator[TaughtEntrant]:
     """Teach in so many processes at most, and tell how each prioritizer did when its school is through."""
     if not schools:
         return
@@ -57,7 +57,7 @@ def teach_all(schools: Sequence[School], most: int) -> Iterator[Taught]:
             pool.shutdown(cancel_futures=True)
 
 
-def _teach(school: School) -> list[Taught]:
+def _teach(school: School) -> list[TaughtEntrant]:
     settings = get_project_settings()
     fetched = pages_of_web(addresses_of(school.paths), _open(school.web), limits_of(settings))
     results = []

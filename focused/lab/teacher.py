@@ -20,7 +20,7 @@ from typing import Any
 from focused.lab.crawls import Crawls, Task, plain, settings_of_case, workers
 from focused.lab.entrants import Entrant
 from focused.lab.jobs import JOB
-from focused.lab.plan import Plan, Taught
+from focused.lab.plan import Plan, TaughtEntrant
 from focused.lab.schools import Pupil, School, teach_all
 from focused.papers.paths.draw import draw_visits, draw_walks
 from focused.papers.paths.graph import Graph
@@ -67,7 +67,7 @@ class Teacher:
         """Does its model stand where the crawl will look for it?"""
         return (self.models(task) / task.case.folder.name / f"{task.entrant.kind.name}.npz").is_file()
 
-    def teach(self, tasks: Sequence[Task]) -> Iterator[Taught]:
+    def teach(self, tasks: Sequence[Task]) -> Iterator[TaughtEntrant]:
         """Teach what the tasks need, and tell how each went when it is done."""
         classes: dict[tuple[str, int | None, str], dict[str, Task]] = {}
         for task in tasks:
@@ -125,11 +125,11 @@ class Teacher:
             shutil.copytree(self.crawls.models / name, models / name, copy_function=_link_or_copy)
         return models
 
-    def _told(self, task: Task, ways: Sequence[Way], refused: str = "") -> Taught:
+    def _told(self, task: Task, ways: Sequence[Way], refused: str = "") -> TaughtEntrant:
         urls = addresses_of(ways)
         rows = [row for row in map(self.crawls.web.find, urls) if row >= 0]
         topic, entrant, start = self.key(task)
-        return Taught(
+        return TaughtEntrant(
             topic=topic,
             row=entrant,
             start=start,

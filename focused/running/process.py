@@ -8,13 +8,15 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 
 _ROOT = Path(__file__).parents[2]
 _TICK = 0.02
+LONGEST = 280.0
+"""Seconds that no wait of a test takes but one for something that never comes."""
 LOG, ITEMS, STATS = "crawl.log", "items.jsonl", "stats.json"
 OWN_SERVER: dict[str, Any] = {"DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": False}
 """Settings for a crawl of pages that our own server gives."""
@@ -82,20 +84,20 @@ class CrawlProcess:
         """Has it not ended?"""
         return self._poll() is None
 
-    def wait(self, timeout: float = 60.0, *, is_enough: Callable[[], bool] = lambda: False) -> int:
+    def wait(self, timeout: float = LONGEST, *, is_enough: Callable[[], bool] = lambda: False) -> int:
         """The code with which it ends, below 0 if it was killed; it is killed as soon as ``is_enough``.
 
         CrawlTimeout if it does not end in time.
         """
-        until = time.monotonic() + timeout
+        until = monotonic() + timeout
         while self._poll() is None:
             if is_enough():
                 self.kill()
-            elif time.monotonic() > until:
+            elif monotonic() > until:
                 self.kill()
                 raise CrawlTimeout(f"still running after {timeout} s:\n{self.log[-3_000:]}")
             else:
-                time.sleep(_TICK)
+                sleep(_TICK)
         assert self.code is not None
         return self.code
 

@@ -18,9 +18,9 @@ from twisted.python.failure import Failure
 
 from focused.frontier.requests import META
 from focused.middlewares.errors import Postponed, Refused
+from focused.pages.fetched import Fetched
 from focused.pages.page import PageLimits
 from focused.responses import limits_of, response_to_page_now
-from focused.teaching.gathering import Fetched
 
 logger = logging.getLogger(__name__)
 

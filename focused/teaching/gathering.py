@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from scrapy.http import Response, TextResponse
 
+from focused.pages.fetched import Fetched, NoPage
 from focused.pages.guard import looks_binary
 from focused.pages.page import Page, PageLimits
 from focused.responses import response_to_page_now
@@ -17,37 +16,6 @@ from focused.warc.response import to_response
 from focused.warc.web import REDIRECTS, Web
 
 _MOST_REDIRECTS = 5
-_MOST_REASONS = 5
-
-
-class NoPage(ValueError):
-    """What holds no page that could be judged; the message says why."""
-
-
-@dataclass
-class Fetched:
-    """The pages that were found, by the address asked for, and why the others were not."""
-
-    pages: dict[str, Page] = field(default_factory=dict)
-    failures: dict[str, str] = field(default_factory=dict)
-
-    def page(self, url: str) -> Page:
-        """The page at an address; NoPage says why it is not there."""
-        if url not in self.pages:
-            raise NoPage(self.failures[url])
-        return self.pages[url]
-
-    def reasons(self) -> dict[str, int]:
-        """How many pages are missing, by reason, the most frequent first."""
-        return dict(Counter(self.failures.values()).most_common())
-
-    def missing(self) -> str:
-        """The most frequent reasons, and the first page that is missing; nothing if none is."""
-        if not self.failures:
-            return ""
-        reasons = ", ".join(f"{reason} ({count})" for reason, count in list(self.reasons().items())[:_MOST_REASONS])
-        url, reason = next(iter(self.failures.items()))
-        return f"{reasons}; the first: {url} could not be had ({reason})"
 
 
 def page_of_file(path: Path, limits: PageLimits) -> Page:

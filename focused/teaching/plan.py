@@ -22,7 +22,7 @@ class CannotTeach(ValueError):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Source:
+class ExampleSource:
     """Where examples come from, if not as the topic says.
 
     ``examples`` is another table, ``focus`` other classes; ``hold_out`` leaves out the rows of a value in a column;
@@ -40,18 +40,18 @@ class Source:
         return {key: value for key, value in told.items() if value}
 
 
-AS_THE_TOPIC_SAYS = Source()
+AS_THE_TOPIC_SAYS = ExampleSource()
 
 
 @dataclass(frozen=True)
-class Plan:
+class TeachingPlan:
     """What is to be taught, checked before anything is fetched."""
 
     topic: Topic
     choice: Choice
     focus: list[str]
     examples: list[Example]
-    source: Source
+    source: ExampleSource
 
     @property
     def urls(self) -> list[str]:
@@ -66,7 +66,7 @@ def needs_teaching(topic: Topic, settings: Settings) -> bool:
     return card is None and choose_critic(topic, read(settings, "FOCUSED_CRITIC")).kind.learns
 
 
-def plan_teaching(topic: Topic, settings: Settings, source: Source = AS_THE_TOPIC_SAYS) -> Plan:
+def plan_teaching(topic: Topic, settings: Settings, source: ExampleSource = AS_THE_TOPIC_SAYS) -> TeachingPlan:
     """Check all that can be checked beforehand. TopicError or CannotTeach say what is wrong."""
     changes = {"examples": _absolute(source.examples) if source.examples else topic.examples}
     meant = msgspec.structs.replace(topic, **changes, focus=list(source.focus) or topic.focus)
@@ -79,7 +79,7 @@ def plan_teaching(topic: Topic, settings: Settings, source: Source = AS_THE_TOPI
     choice.make()
     examples = _held_in(read_examples(meant), source.hold_out)
     check_focus(meant.focus, {example.class_name for example in examples}, where="the examples that are left")
-    return Plan(topic, choice, meant.focus, examples, source)
+    return TeachingPlan(topic, choice, meant.focus, examples, source)
 
 
 def _held_in(examples: list[Example], hold_out: Mapping[str, str]) -> list[Example]:

@@ -19,11 +19,12 @@ from focused.critics.classes import NoSuchClass
 from focused.critics.models import Card, ModelRefused, load_card, save_critic
 from focused.critics.teach import Taught, teach
 from focused.defaults import read
+from focused.pages.fetched import Fetched, NoPage
 from focused.pages.page import Page, page_from_html
 from focused.responses import limits_of
 from focused.spiders.examples import Progress, fetch_pages
-from focused.teaching.gathering import Fetched, NoPage, page_of_file, pages_of_web
-from focused.teaching.plan import AS_THE_TOPIC_SAYS, CannotTeach, Plan, Source, plan_teaching
+from focused.teaching.gathering import page_of_file, pages_of_web
+from focused.teaching.plan import AS_THE_TOPIC_SAYS, CannotTeach, ExampleSource, TeachingPlan, plan_teaching
 from focused.topics.examples import Example
 from focused.topics.identity import fingerprint, slug
 from focused.topics.settings import apply_settings
@@ -35,7 +36,7 @@ async def teach_topic(
     settings: Settings,
     *,
     runner: CrawlerRunnerBase,
-    source: Source = AS_THE_TOPIC_SAYS,
+    source: ExampleSource = AS_THE_TOPIC_SAYS,
     progress: Progress = lambda *_: None,
 ) -> Card:
     """Gather the examples on a runner whose event loop runs, teach, and write the model; the card says how it went.
@@ -45,7 +46,7 @@ async def teach_topic(
     return await carry_out(plan_teaching(topic, settings, source), settings, runner, progress)
 
 
-async def carry_out(plan: Plan, settings: Settings, runner: CrawlerRunnerBase, progress: Progress) -> Card:
+async def carry_out(plan: TeachingPlan, settings: Settings, runner: CrawlerRunnerBase, progress: Progress) -> Card:
     """What `plan_teaching` has checked."""
     # What the topic sets, such as a delay, holds for its examples, too; the caller's settings stay as they are.
     own = settings.copy()
@@ -59,14 +60,14 @@ async def carry_out(plan: Plan, settings: Settings, runner: CrawlerRunnerBase, p
     return _save(plan, fetched, taught, models)
 
 
-def _from_web(plan: Plan, settings: Settings) -> Fetched:
+def _from_web(plan: TeachingPlan, settings: Settings) -> Fetched:
     try:
         return pages_of_web(plan.urls, plan.source.web, limits_of(settings))
     except (OSError, ValueError) as error:
         raise CannotTeach(f"--web {plan.source.web!r}: {error}") from error
 
 
-def _teach(plan: Plan, fetched: Fetched, settings: Settings) -> Taught:
+def _teach(plan: TeachingPlan, fetched: Fetched, settings: Settings) -> Taught:
     if plan.urls and not fetched.pages:
         raise CannotTeach(f"none of the {len(plan.urls)} example pages could be fetched: {fetched.missing()}")
     pages = [(one.class_name, page) for one in plan.examples if (page := _page(one, fetched, settings)) is not None]
@@ -90,7 +91,7 @@ def _page(example: Example, fetched: Fetched, settings: Settings) -> Page | None
     return page_from_html(example.text, "", limits_of(settings))
 
 
-def _save(plan: Plan, fetched: Fetched, taught: Taught, models: Path) -> Card:
+def _save(plan: TeachingPlan, fetched: Fetched, taught: Taught, models: Path) -> Card:
     topic = plan.topic
     save_critic(
         models,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from focused.running.process import OWN_SERVER, STATS, CrawlProcess
+from focused.running.process import LONGEST, OWN_SERVER, STATS, CrawlProcess
 from focused.testing.reply import Visit
 from focused.testing.site import SiteServer
 
@@ -53,7 +53,7 @@ def run_crawl(
     site: SiteServer | None = None,
     settings: Mapping[str, Any] | None = None,
     options: Sequence[str] = (),
-    timeout: float = 120.0,
+    timeout: float = LONGEST,
     kill_after: int | None = None,
     largest_file: int | None = None,
 ) -> CrawlResult:

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from focused.testing.reply import BEFORE_HEADERS, Handler, Reply, Visit
 
-Page = Reply | Handler | str | tuple[int, Mapping[str, str], bytes]
+SitePage = Reply | Handler | str | tuple[int, Mapping[str, str], bytes]
 _NOT_FOUND = Reply(status=404, body=b"<html><title>Not Found</title><h1>Not Found</h1></html>")
 _NO_TUNNELS = Reply(status=501, body=b"this proxy has no tunnels: use http addresses\n")
 _LONGEST_HEAD = 1 << 20
@@ -34,7 +34,7 @@ class SiteServer:
     headers, body). Port 0 takes any that is free. The mapping may be changed while the server runs.
     """
 
-    def __init__(self, pages: Mapping[str, Page], *, missing: Page = _NOT_FOUND, port: int = 0) -> None:
+    def __init__(self, pages: Mapping[str, SitePage], *, missing: SitePage = _NOT_FOUND, port: int = 0) -> None:
         self.pages = pages
         self.missing = missing
         self.visits: list[Visit] = []

@@ -11,7 +11,7 @@ import pytest
 from focused.lab.demo.files import write_web
 from focused.lab.demo.web import GeneratedWeb
 from focused.testing.crawl import CrawlResult, run_crawl
-from focused.testing.site import Page, SiteServer
+from focused.testing.site import SitePage, SiteServer
 
 IMPATIENT = {"FOCUSED_BACKOFF_FIRST": 0.3, "FOCUSED_ROBOTS_RETRY": 0.3}
 
@@ -20,7 +20,7 @@ IMPATIENT = {"FOCUSED_BACKOFF_FIRST": 0.3, "FOCUSED_ROBOTS_RETRY": 0.3}
 def crawl(tmp_path: Path):
     """Crawl a small site from http://hub.example/ by plain words, in a folder of the test's own."""
 
-    def run(pages: Mapping[str, Page], *, settings: Mapping[str, Any] | None = None, **how: Any) -> CrawlResult:
+    def run(pages: Mapping[str, SitePage], *, settings: Mapping[str, Any] | None = None, **how: Any) -> CrawlResult:
         arguments = {"topic": "star galaxy telescope", "seeds": "http://hub.example/", **how.pop("arguments", {})}
         with SiteServer(pages) as site:
             return run_crawl(arguments, folder=tmp_path, site=site, settings={**IMPATIENT, **(settings or {})}, **how)

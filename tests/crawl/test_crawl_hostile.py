@@ -30,7 +30,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> CrawlResult:
     settings = {"DOWNLOAD_TIMEOUT": PATIENCE, "RETRY_TIMES": 0}
     with SiteServer(pages) as site:
         folder: Path = tmp_path_factory.mktemp("hostile")
-        result = run_crawl(arguments, folder=folder, site=site, settings=settings, timeout=200)
+        result = run_crawl(arguments, folder=folder, site=site, settings=settings)
     assert result.exit_code == 0, result.log[-3_000:]
     return result
 

@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 def teach(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "scrapy", "teach", str(folder / "stars.toml"), *options]
     own = os.environ | {"FOCUSED_MODELS": str(folder / "models")}
-    return subprocess.run(command, cwd=ROOT, env=own, capture_output=True, text=True, check=False, timeout=120)
+    return subprocess.run(command, cwd=ROOT, env=own, capture_output=True, text=True, check=False, timeout=280)
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import inf
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import pytest
@@ -27,7 +26,7 @@ from focused.report.job_reader import JobReader
 from focused.report.reader import CrawlReader
 from focused.testing.crawl import run_crawl
 from focused.testing.reply import Reply, linking, redirect
-from focused.testing.site import Page, SiteServer
+from focused.testing.site import SitePage, SiteServer
 
 CONCURRENT = 4
 TOPIC = "star galaxy telescope"
@@ -49,7 +48,7 @@ def crawl(tmp_path: Path, redis: RedisServer) -> Iterator[Any]:
     opened: list[Any] = []
 
     def open_crawl(
-        pages: Mapping[str, Page], server: RedisServer = redis, **settings: Any
+        pages: Mapping[str, SitePage], server: RedisServer = redis, **settings: Any
     ) -> tuple[Workers, SiteServer]:
         site = SiteServer(pages).__enter__()
         arguments = {"topic": TOPIC, "seeds": next(iter(pages))}
@@ -62,7 +61,7 @@ def crawl(tmp_path: Path, redis: RedisServer) -> Iterator[Any]:
         each.__exit__(None, None, None)
 
 
-def slow(web: GeneratedWeb, seconds: float = 0.05) -> dict[str, Page]:
+def slow(web: GeneratedWeb, seconds: float = 0.05) -> dict[str, SitePage]:
     """The pages of a web, each after a while: so that there is a middle for things to happen in."""
     return {url: Reply(body=page.body, wait=seconds) for url, page in web.pages.items()}
 
@@ -71,7 +70,7 @@ def together(workers: Workers, site: SiteServer, answered: float = inf, **argume
     """Two workers that have both joined before the first page is answered."""
     site.answer(0)
     started = workers.start(2, **arguments)
-    workers.until(lambda: all(worker.name for worker in started), timeout=60)
+    workers.until(lambda: all(worker.name for worker in started))
     site.answer(answered)
     return started
 
@@ -199,7 +198,7 @@ def test_begins_anew_when_told_to_and_joins_when_others_are_at_work(crawl, web: 
     workers.start()
     workers.until(lambda: workers.count("pages") > 20)
     (second,) = workers.start()
-    workers.until(lambda: second.name, timeout=60)
+    workers.until(lambda: second.name)
     site.answer()
     assert workers.wait() == [0, 0]
     assert Counter(site.fetched()) == Counter(web.pages.keys())
@@ -278,7 +277,7 @@ def test_redis_is_away_for_some_seconds_and_restarts_and_workers_go_on(
     started = together(workers, site, MIDDLE)
     workers.until(lambda: workers.count("pages") > 40)
     own_redis.kill()
-    workers.until(lambda: all("Redis is away" in worker.log for worker in started), timeout=60)
+    workers.until(lambda: all("Redis is away" in worker.log for worker in started))
     time.sleep(2)
     own_redis.start()
     site.answer()
@@ -362,7 +361,7 @@ def test_no_more_links_wait_than_may_and_that_is_told_before(crawl, web: Generat
         most = max(most, workers.count("waiting"))
         return not workers.running
 
-    workers.until(has_ended, timeout=60)
+    workers.until(has_ended)
     assert 0 < most <= 1.05 * 60 + 1
     assert {worker.code for worker in workers.started} == {0}
     assert workers.count("dropped") > 0
@@ -402,10 +401,9 @@ def test_workers_wait_for_seeds_after_the_last_page_as_long_as_they_are_told_to(
     pages = {f"http://h.example/{n}": linking(f"http://h.example/{n + 1}", text=f"page {n}") for n in range(25)}
     late = {"http://late.example/": linking(text="late")}
     slowly = {url: _after(page, 0.3) for url, page in pages.items()}
-    workers, _ = crawl({**slowly, **late}, SCHEDULER_IDLE_BEFORE_CLOSE=6)
+    workers, _ = crawl({**slowly, **late}, SCHEDULER_IDLE_BEFORE_CLOSE=15)
     (worker,) = workers.start()
-    workers.until(lambda: workers.count("pages") == 25, timeout=60)
-    time.sleep(2)
+    workers.until(lambda: workers.count("pages") == 25)
     with redis.client() as client:
         client.rpush("focused:start_urls", *late)
     assert worker.wait() == 0
@@ -486,17 +484,14 @@ def test_a_crawl_of_others_is_not_begun_anew_while_they_are_at_work(crawl, web: 
 
 # --- pace ------------------------------------------------------------------------------------------------------------
 
-# What Scrapy, on a busy machine, may lose between the moment from which it counts and that of sending.
-_JITTER = 0.15
-
 
 def keeps(site: SiteServer, host: str, delay: float) -> bool:
-    """Do a host's requests come with this delay? Single ones may be late, and the next one seem early; not most."""
+    """Do a host's requests come with this delay? Any may be late, and the next one seem early; all together may not."""
     gaps = site.gaps(host)
-    return median(gaps) > delay - _JITTER and sum(gaps) > delay * (len(gaps) - 1)
+    return sum(gaps) > delay * (len(gaps) - 2)
 
 
-def many_of(hosts: int, pages: int, **replies: Reply) -> dict[str, Page]:
+def many_of(hosts: int, pages: int, **replies: Reply) -> dict[str, SitePage]:
     """Hosts whose pages all link to one another."""
     urls = [f"http://h{n % hosts}.example/{n}" for n in range(pages)]
     return {url: linking(*urls, text=f"page {n}") for n, url in enumerate(urls)}
@@ -532,9 +527,9 @@ def test_workers_keep_the_delay_of_a_host_that_answers_at_once_with_a_redirect_t
     workers, site = crawl(pages, DOWNLOAD_DELAY=delay)
     together(workers, site)
     assert workers.wait() == [0, 0]
-    gaps = [gap for h in range(hosts) for gap in site.gaps(f"h{h}.example")]
-    assert len(gaps) == hosts * (2 * each - 1)
-    assert sum(gap < delay / 2 for gap in gaps) <= 2, "but for what a busy machine holds up"
+    for host in (f"h{h}.example" for h in range(hosts)):
+        assert len(site.gaps(host)) == 2 * each - 1
+        assert keeps(site, host, delay)
 
 
 def test_workers_keep_the_crawl_delay_of_robots_txt_together(crawl):

@@ -119,7 +119,7 @@ def test_a_job_that_another_crawl_is_at(tmp_path: Path):
             [sys.executable, "-c", _FIRST.format(folder=tmp_path, proxy=site.url)], stderr=subprocess.DEVNULL
         )
         try:
-            assert site.wait_for(1, timeout=60)
+            assert site.wait_for(1, timeout=280)
             assert "another" in refused(tmp_path, WORDS).last_line
         finally:
             first.kill()

@@ -95,7 +95,6 @@ def test_robots_txt_that_cannot_be_had_is_no_permission(crawl):
             "http://a.example/robots.txt": Reply(status=503),
             "http://b.example/robots.txt": Reply(status=404),
         },
-        timeout=200,
     )
     assert visits_to(result, "http://a.example/") == 0
     assert "http://b.example/" in urls(result)

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from scrapy.settings import Settings
 
-from focused.teaching.plan import Source, plan_teaching
+from focused.teaching.plan import ExampleSource, plan_teaching
 from focused.testing.reply import Reply, Visit
 from focused.testing.site import SiteServer
 from focused.topics.topic import load_topic
@@ -55,7 +55,7 @@ def scrapy(folder: Path, *args: str, proxy: str = "", **environment: str) -> sub
     command = [sys.executable, "-m", "scrapy", *args, "-s", "DOWNLOAD_DELAY=0", "-s", "RETRY_ENABLED=0"]
     values = {"FOCUSED_MODELS": str(folder / "models"), "http_proxy": proxy, "no_proxy": ""} | environment
     return subprocess.run(
-        command, cwd=ROOT, env=os.environ | values, capture_output=True, text=True, check=False, timeout=120
+        command, cwd=ROOT, env=os.environ | values, capture_output=True, text=True, check=False, timeout=280
     )
 
 
@@ -205,7 +205,7 @@ def test_what_is_wrong_is_told_before_anything_is_fetched(
 ) -> None:
     topic = msgspec.structs.replace(load_topic(str(folder / "birds.toml")), **values)
     with pytest.raises(ValueError, match=told):
-        plan_teaching(topic, Settings(), Source(**source))
+        plan_teaching(topic, Settings(), ExampleSource(**source))
 
 
 @pytest.mark.parametrize(

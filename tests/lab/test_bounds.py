@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from focused.lab.bounds import ROWS, Ground, row, walk
+from focused.lab.bounds import ROWS, Truth, row, walk
 from focused.papers.paths.graph import Graph
 
 
@@ -22,7 +22,7 @@ def ground(size, edges, targets, *, examples=(), relevance=None, leads_to=None, 
     counts[list(examples)] = False
     labelled[[*targets, *examples]] = True
     allowed = np.ones(len(ends), bool) if inside is None else np.array(inside)
-    return Ground(graph, wanted, labelled, counts, allowed, None if relevance is None else np.array(relevance))
+    return Truth(graph, wanted, labelled, counts, allowed, None if relevance is None else np.array(relevance))
 
 
 # 0 ─ 1 ─ 2 ─ 3*      two ways: a hub (1) behind which one target is, and a longer way (4, 5) to two

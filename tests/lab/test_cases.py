@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from focused.lab.bounds import Ground
+from focused.lab.bounds import Truth
 from focused.lab.cases import Preparer, draw_starts, judge_all
 from focused.lab.entrants import parse_entrant
 from focused.lab.replay.log import FetchLog
@@ -97,7 +97,7 @@ def test_far_starts_are_two_clicks_away_and_can_get_there(preparer):
         np.array([1, 2, 1, 1]),
     )
     counts, targets = np.array([1, 1, 1, 1, 0, 1], bool), np.array([0, 0, 1, 0, 0, 0], bool)
-    ground = Ground(graph, targets, targets, counts, np.array([1, 1, 1, 1, 1, 0], bool))
+    ground = Truth(graph, targets, targets, counts, np.array([1, 1, 1, 1, 1, 0], bool))
     lab = KnownTopic(name="x", focus=["x"], target_urls=[], seeds_far=["http://a/0"])
     assert draw_starts(lab, "far", ground, 3) == [["http://a/0"]] * 3
 

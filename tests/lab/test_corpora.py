@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from focused.critics.base import in_focus
-from focused.lab.bounds import Ground, row, walk
+from focused.lab.bounds import Truth, row, walk
 from focused.papers.paths.graph import read_graph
 from focused.papers.paths.topics import read_examples, read_labels, read_topics, with_label
 from focused.warc.web import Web
@@ -46,7 +46,7 @@ def test_limits_are_those_found_by_others(wpcd, topic, breadth, near):
     labelled = with_label(read_labels(CORPORA / "wpcd.labels.tsv"), lab.focus)
     wanted = {*lab.target_urls, *labelled, *(url for url, name in examples.items() if in_focus(name, lab.focus))}
     targets = np.isin(np.arange(len(web)), [web.find(url) for url in wanted])
-    ground = Ground(graph, targets, targets, np.ones(len(web), bool), np.ones(len(graph), bool))
+    ground = Truth(graph, targets, targets, np.ones(len(web), bool), np.ones(len(graph), bool))
     seeds = [web.find(url) for url in lab.seeds_far]
 
     def found(name):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import pytest
 
 from bench.leaderboard import leaderboard, read_boards
-from focused.lab.measure import Figures
-from focused.lab.plan import Plan, Results, Run, Taught, write_results
+from focused.lab.measure import CrawlFigures
+from focused.lab.plan import MeasuredCrawl, Plan, Results, TaughtEntrant, write_results
 
 TOPICS = ("birds", "storms")
 
 
 def run(topic, row, start, *, share, found, cpu=5.0):
-    figures = Figures(
+    figures = CrawlFigures(
         pages=50,
         requests=60,
         robots=1,
@@ -25,7 +25,7 @@ def run(topic, row, start, *, share, found, cpu=5.0):
         loss=None,
         curve=[0, found],
     )
-    return Run(topic=topic, row=row, start=start, figures=figures, share=share, cpu_ms=cpu)
+    return MeasuredCrawl(topic=topic, row=row, start=start, figures=figures, share=share, cpu_ms=cpu)
 
 
 def results(out, web="small", kind="far"):
@@ -52,7 +52,7 @@ def results(out, web="small", kind="far"):
         examples=dict.fromkeys(TOPICS, 5),
         starts={topic: [["http://a.example/"], ["http://b.example/"]] for topic in TOPICS},
         runs=runs,
-        taught=[Taught(topic="storms", row="pupil", start=0, paths=0, pages=0, refused="no goal")],
+        taught=[TaughtEntrant(topic="storms", row="pupil", start=0, paths=0, pages=0, refused="no goal")],
     )
 
 

@@ -91,7 +91,7 @@ def crawl(
             env={**environment, "http_proxy": server.url, "PYTHONPATH": str(Path(focused.__file__).parents[1])},
             capture_output=True,
             text=True,
-            timeout=120,
+            timeout=280,
             check=False,
         )
         fetched = [visit.url for visit in server.visits]

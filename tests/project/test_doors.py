@@ -31,15 +31,13 @@ OPEN_CYCLES = {
     ("frontier", "middlewares"),
     ("parts", "papers"),
     ("teaching", "redis"),
-    ("spiders", "teaching"),
 }
 """(room, room): one import of each cycle of rooms, for now."""
 
 TWO_MEANINGS = (
-    {"Chain", "Floats", "Ground", "Lessons", "Progress", "Rows", "Step", "Teaching", "Terms", "Walker", "Words"}
-    | {"Held", "Links", "Run", "Crawl", "Host", "Address", "Rules"}
-    | {"Entry", "Page", "Plan", "Site", "Taught", "Vocabulary", "Figures"}
-    | {"Source", "Table"}
+    {"Chain", "Floats", "Lessons", "Progress", "Step", "Teaching", "Terms", "Words"}
+    | {"Held", "Links", "Host", "Address", "Rules"}
+    | {"Figures", "Source", "Table"}
 )
 """Names that classes of several rooms share, for now."""
 

@@ -21,7 +21,7 @@ def scrapy(*arguments: str, site: SiteServer) -> subprocess.CompletedProcess[str
         env={**os.environ, "http_proxy": site.url},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=280,
         stdin=subprocess.DEVNULL,
         check=False,
     )

@@ -126,7 +126,7 @@ def test_a_process_that_was_killed_is_told_and_another_one_started(frontier, ope
             work.result(0.2)
         os.kill(process, signal.SIGKILL)
         with pytest.raises(RuntimeError, match=r"failed \(code -9\)"):
-            work.result(10)
+            work.result()
     made.run(Plain(2.5), MANY)
     assert addresses(frontier.store) == AGAIN
 
@@ -165,4 +165,4 @@ def test_the_process_ends_with_its_worker_however_that_ends():
         time.sleep(0.02)
     process.send_signal(signal.SIGINT)
     os.close(writer)
-    assert process.wait(30) == 0
+    assert process.wait() == 0

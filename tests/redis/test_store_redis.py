@@ -44,7 +44,7 @@ def page(store, leased, relevance=0.5, digest=None):
     return store.acknowledge(leased, Outcome.PAGE)
 
 
-def until(condition, *stores, seconds=10.0):
+def until(condition, *stores, seconds=280.0):
     """Have workers live on until something is true of the first."""
     end = time.monotonic() + seconds
     while True:
@@ -473,11 +473,12 @@ def crawl_while(server, disturb, links=300):
     threads = [threading.Thread(target=work_on, args=(s, d, stop)) for s, d in zip(stores, done, strict=True)]
     for thread in threads:
         thread.start()
-    time.sleep(0.3)
+    while len(done[0] + done[1]) < links // 4:
+        time.sleep(0.005)
     disturb()
     watching = open_redis(server, lease_seconds=5.0)
     try:
-        until(lambda store: store.waiting == store.leased == 0, watching, seconds=60.0)
+        until(lambda store: store.waiting == store.leased == 0, watching)
     finally:
         stop.set()
         for thread in threads:
@@ -493,7 +494,8 @@ def crawl_while(server, disturb, links=300):
 def test_redis_stands_still_for_a_while_and_nothing_is_lost_or_done_twice(own_server, caplog):
     def disturb():
         own_server.freeze()
-        time.sleep(1.5)
+        while not any("is away" in record.getMessage() for record in caplog.records):
+            time.sleep(0.02)
         own_server.thaw()
 
     with caplog.at_level(logging.WARNING):

@@ -79,7 +79,7 @@ class Scrapyd:
         arguments = [sys.executable, "-m", "scrapyd.runner", *command]
         environment = {**self._environment(), "SCRAPY_PROJECT": "focused"}
         run = subprocess.run(
-            arguments, cwd=self.folder, env=environment, check=False, capture_output=True, text=True, timeout=120
+            arguments, cwd=self.folder, env=environment, check=False, capture_output=True, text=True, timeout=280
         )
         assert run.returncode == 0, run.stderr
 
@@ -99,7 +99,7 @@ class Scrapyd:
             os.killpg(group, signal.SIGKILL)
             raise
 
-    def wait(self, done: Any, otherwise: str, seconds: float = 90.0) -> Any:
+    def wait(self, done: Any, otherwise: str, seconds: float = 280.0) -> Any:
         """What ``done`` gives, once it gives something."""
         until = time.monotonic() + seconds
         while not (result := done()):
@@ -115,7 +115,7 @@ class Scrapyd:
 
     def text(self, path: str) -> str:
         """A page of scrapyd: a log, items."""
-        with _DIRECT.open(self.url + path, timeout=30) as answer:
+        with _DIRECT.open(self.url + path, timeout=120) as answer:
             return str(answer.read().decode())
 
     def deploy(self, egg: Path, version: str = "1") -> dict[str, Any]:
@@ -158,7 +158,7 @@ class Scrapyd:
         return {**kept, **ways, "SCRAPYD_HTTP_PORT": str(self.port), "FOCUSED_MODELS": self.path("models")}
 
     def _call(self, url: str, data: bytes | None = None, headers: dict[str, str] | None = None) -> dict[str, Any]:
-        with _DIRECT.open(Request(url, data, headers or {}), timeout=60) as answer:
+        with _DIRECT.open(Request(url, data, headers or {}), timeout=120) as answer:
             result: dict[str, Any] = json.load(answer)
         assert result["status"] == "ok", result["message"]
         return result

@@ -153,7 +153,7 @@ def test_a_port_that_is_taken_is_told_in_a_sentence(tmp_path: Path):
             check=False,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=280,
         )
     assert run.returncode != 0
     assert run.stderr.startswith(f"scrapyd cannot listen on 127.0.0.1:{port} (Address already in use): stop what does")

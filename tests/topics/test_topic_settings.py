@@ -124,7 +124,7 @@ def test_the_refused_are_those_that_the_installed_scrapy_reads_only_before_the_s
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=280,
     )
     reads = json.loads(run.stdout.splitlines()[-1])
     before, after = set(reads["before"]), set(reads["after"])

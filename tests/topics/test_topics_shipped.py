@@ -73,7 +73,7 @@ def test_the_shipped_topics_are_read_from_a_zipped_egg(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         check=True,
-        timeout=60,
+        timeout=280,
     )
     file, *lines = run.stdout.splitlines()
     assert file.startswith(str(egg))

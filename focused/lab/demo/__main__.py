@@ -10,7 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
-from focused.lab.demo.run import Crawl, DemonstrationFailed, prepare
+from focused.lab.demo.run import DemoCrawl, DemonstrationFailed, prepare
 from focused.lab.demo.webs import WEBS
 from focused.parts import DEFAULT_PRIORITIZER
 
@@ -51,7 +51,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _table(crawls: Sequence[Crawl]) -> Table:
+def _table(crawls: Sequence[DemoCrawl]) -> Table:
     table = Table(caption=_CAPTION.format(len(crawls[0].targets)), caption_justify="left")
     table.add_column("prioritizer")
     for heading in ("pages", "requests", "targets found", "harvest"):
@@ -62,7 +62,7 @@ def _table(crawls: Sequence[Crawl]) -> Table:
     return table
 
 
-def _verdict(baseline: Crawl, ours: Crawl) -> int:
+def _verdict(baseline: DemoCrawl, ours: DemoCrawl) -> int:
     if ours.found > baseline.found and ours.report.exists():
         return 0
     print(

@@ -10,7 +10,7 @@ from random import Random
 from focused.lab.demo.detours import Detours
 from focused.lab.demo.markup import bullets, link, paragraphs
 from focused.lab.demo.prose import Prose
-from focused.lab.demo.sites import WITH_FORUM, Site, Sites
+from focused.lab.demo.sites import WITH_FORUM, DemoSite, Sites
 from focused.lab.demo.web import HTML, GeneratedWeb
 from focused.lab.demo.words import script_words
 
@@ -34,7 +34,7 @@ class Article:
     url: str
     title: str
     kind: str
-    site: Site
+    site: DemoSite
     script: str = "latin"
 
 

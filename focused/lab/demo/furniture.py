@@ -6,7 +6,7 @@ from random import Random
 
 from focused.lab.demo.articles import Article
 from focused.lab.demo.markup import bullets, link, paragraphs
-from focused.lab.demo.sites import Site, Sites
+from focused.lab.demo.sites import DemoSite, Sites
 from focused.lab.demo.web import GeneratedWeb
 from focused.lab.demo.words import vocabularies
 
@@ -32,12 +32,12 @@ def add_furniture(web: GeneratedWeb, sites: Sites, articles: list[Article], rand
             _add_section(web, site, kind, listed, sites.prose[kind].paragraph(3))
 
 
-def _add(web: GeneratedWeb, site: Site, path: str, title: str, body: str, *, kind: str = "other") -> None:
+def _add(web: GeneratedWeb, site: DemoSite, path: str, title: str, body: str, *, kind: str = "other") -> None:
     web.add(site.url(path), site.page(title, body))
     web.label(site.url(path), kind, title)
 
 
-def _home(site: Site, own: list[Article], sites: Sites, random: Random) -> str:
+def _home(site: DemoSite, own: list[Article], sites: Sites, random: Random) -> str:
     latest = random.sample(own, min(8, len(own)))
     others = [f"http://{neighbour.host}/" for neighbour in random.sample(sites.all, 5) if neighbour is not site]
     return "\n".join(
@@ -53,7 +53,7 @@ def _home(site: Site, own: list[Article], sites: Sites, random: Random) -> str:
     )
 
 
-def _add_section(web: GeneratedWeb, site: Site, kind: str, listed: list[Article], text: str) -> None:
+def _add_section(web: GeneratedWeb, site: DemoSite, kind: str, listed: list[Article], text: str) -> None:
     """A section's pages, chained by "next"."""
     pages = max(1, -(-len(listed) // _ON_A_PAGE))
     for number in range(pages):

@@ -35,7 +35,7 @@ _WORDS = 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Entry:
+class _Item:
     """One page of the web, before it is written."""
 
     url: str
@@ -73,7 +73,7 @@ class _HardWeb:
         self.prose = {kind: Prose(vocabularies()[kind], self.random) for kind in SHARES}
         self.entries = [self._entry(number) for number in range(pages)]
         self.listed = [self._linked(number) for number in range(pages)]
-        self.cells: dict[str, Callable[[_Entry], str]] = {
+        self.cells: dict[str, Callable[[_Item], str]] = {
             "link": lambda entry: link(entry.url, entry.name),
             "about": lambda entry: self.prose[entry.kind].words(_WORDS),
             "compare": lambda _: self.prose[self.random.choice(self.entries).kind].words(_WORDS),
@@ -93,19 +93,19 @@ class _HardWeb:
         self.web.take_examples(self.random, share=0.1, most=40)
         return self.web
 
-    def _entry(self, number: int) -> _Entry:
+    def _entry(self, number: int) -> _Item:
         host, layout = _HOSTS[number % len(_HOSTS)]
         kind = self.random.choices(list(SHARES), list(SHARES.values()))[0]
-        return _Entry(f"http://{host}/p/{self.random.getrandbits(40):010x}", f"Item {number + 1}", kind, layout)
+        return _Item(f"http://{host}/p/{self.random.getrandbits(40):010x}", f"Item {number + 1}", kind, layout)
 
-    def _linked(self, number: int) -> list[_Entry]:
+    def _linked(self, number: int) -> list[_Item]:
         """The entries that a page lists: the next one, so that all can be reached, and others at random."""
         rows = min(self.random.randint(*_ROWS), len(self.entries) - 1)
         others = self.random.sample(self.entries, rows)
         others[self.random.randrange(rows)] = self.entries[(number + 1) % len(self.entries)]
         return [entry for entry in others if entry is not self.entries[number]]
 
-    def _page(self, entry: _Entry, listed: list[_Entry]) -> str:
+    def _page(self, entry: _Item, listed: list[_Item]) -> str:
         layout = _LAYOUTS[entry.layout]
         prose = self.prose[entry.kind]
         text = [prose.paragraph(self.random.randint(3, 5)) for _ in range(self.random.randint(*_PARAGRAPHS))]
@@ -121,7 +121,7 @@ class _HardWeb:
         )
         return document(entry.name, body)
 
-    def _row(self, layout: tuple[str, ...], entry: _Entry) -> str:
+    def _row(self, layout: tuple[str, ...], entry: _Item) -> str:
         return "<tr>" + "".join(f"<td>{self.cells[cell](entry)}</td>" for cell in layout) + "</tr>"
 
     def _topic(self) -> WebTopic:

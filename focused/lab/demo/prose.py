@@ -7,7 +7,7 @@ from functools import cache
 from itertools import accumulate
 from random import Random
 
-from focused.lab.demo.words import Vocabulary, vocabularies
+from focused.lab.demo.words import WordLists, vocabularies
 
 _PATTERNS = (
     "The {a} {n} {v} the {n}.",
@@ -30,7 +30,7 @@ class Prose:
     Sentences come from a pool, so that a page costs little; a page takes many, so that no two pages are alike.
     """
 
-    def __init__(self, vocabulary: Vocabulary, random: Random, share: float = 0.55) -> None:
+    def __init__(self, vocabulary: WordLists, random: Random, share: float = 0.55) -> None:
         self.vocabulary = vocabulary
         self._common = vocabularies()["common"]
         self._random = random

@@ -28,7 +28,7 @@ class DemonstrationFailed(RuntimeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Crawl:
+class DemoCrawl:
     """One crawl of the demonstration: where it left its files, and what it found.
 
     ``fetched`` are the addresses that the server answered with 200, ``requests`` all that it was asked for but
@@ -63,7 +63,7 @@ class Stage:
     topic: Path
     targets: frozenset[str]
 
-    def crawl(self, prioritizer: str, *, pages: int) -> Crawl:
+    def crawl(self, prioritizer: str, *, pages: int) -> DemoCrawl:
         """Crawl the web from the start; what an earlier crawl with this prioritizer left is removed."""
         folder = self.folder / prioritizer
         shutil.rmtree(folder, ignore_errors=True)
@@ -100,11 +100,11 @@ def _clear(folder: Path) -> None:
     mark.write_text("Made by the demonstration, and emptied when it runs again.\n", "utf-8")
 
 
-def _figures(folder: Path, targets: frozenset[str]) -> Crawl:
+def _figures(folder: Path, targets: frozenset[str]) -> DemoCrawl:
     stats = json.loads((folder / STATS).read_text("utf-8"))
     fetches = [fetch for fetch in read_log(folder / "fetches.tsv") if not fetch.is_robots]
     pages = stats.get("focused/page/judged", 0)
-    return Crawl(
+    return DemoCrawl(
         prioritizer=folder.name,
         folder=folder,
         pages=pages,

@@ -44,7 +44,7 @@ FIRST_MONTH = "/calendar/2026-01.html"
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class DemoSite:
     """One host: its sections (one a topic) and its neighbours, to which its pages' footers link."""
 
     host: str
@@ -92,10 +92,10 @@ class Sites:
         """A topic, the larger ones more often."""
         return self._random.choices(list(SHARES), list(SHARES.values()))[0]
 
-    def some_site(self, kind: str) -> Site:
+    def some_site(self, kind: str) -> DemoSite:
         """A host that writes about a topic."""
         return self._random.choices(self.all, [_HOSTS[site.host].get(kind, 0) for site in self.all])[0]
 
-    def _site(self, host: str, number: int) -> Site:
+    def _site(self, host: str, number: int) -> DemoSite:
         others = [other for other in self._hosts if other != host]
-        return Site(host, tuple(_HOSTS[host]), tuple(self._random.sample(others, 3)), tabular=number % 3 == 2)
+        return DemoSite(host, tuple(_HOSTS[host]), tuple(self._random.sample(others, 3)), tabular=number % 3 == 2)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from focused.lab.demo.detours import THREADS
 from focused.lab.demo.markup import bullets, paragraphs
-from focused.lab.demo.sites import FIRST_MONTH, WITH_CALENDAR, WITH_FORUM, Site, Sites
+from focused.lab.demo.sites import FIRST_MONTH, WITH_CALENDAR, WITH_FORUM, DemoSite, Sites
 from focused.lab.demo.web import GeneratedWeb
 
 
@@ -20,7 +20,7 @@ def add_traps(web: GeneratedWeb, sites: Sites, sessions: list[str], *, months: i
         _add_forum(web, sites.by_host[WITH_FORUM], threads, session)
 
 
-def _add_calendar(web: GeneratedWeb, site: Site, sites: Sites, months: int) -> None:
+def _add_calendar(web: GeneratedWeb, site: DemoSite, sites: Sites, months: int) -> None:
     for number in range(months):
         near = [(name, _month(number + step)) for name, step in _STEPS if number + step >= 0]
         title = f"Calendar: {_month(number).removeprefix('/calendar/').removesuffix('.html')}"
@@ -38,7 +38,7 @@ def _month(number: int) -> str:
     return f"/calendar/{first + number // 12}-{number % 12 + 1:02}.html"
 
 
-def _add_forum(web: GeneratedWeb, site: Site, threads: dict[int, str], session: str) -> None:
+def _add_forum(web: GeneratedWeb, site: DemoSite, threads: dict[int, str], session: str) -> None:
     """Every thread under one session's addresses; each links to others with the session it was asked for with."""
     for number, text in threads.items():
         others = [number % THREADS + 1, (number + 4) % THREADS + 1]

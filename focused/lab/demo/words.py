@@ -10,7 +10,7 @@ from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
-class Vocabulary:
+class WordLists:
     """The words of one topic; common ones stand first."""
 
     name: str
@@ -22,11 +22,11 @@ class Vocabulary:
 
 
 @cache
-def vocabularies() -> dict[str, Vocabulary]:
+def vocabularies() -> dict[str, WordLists]:
     """The topics' vocabularies, and ``common`` for the words that every text shares."""
     tables = _tables()
     return {
-        name: Vocabulary(
+        name: WordLists(
             name=name,
             title=table.get("title", ""),
             nouns=_split(table["nouns"]),

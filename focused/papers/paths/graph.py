@@ -22,7 +22,7 @@ from focused.pages.urls import join, url_to_host
 from focused.warc.response import to_response
 from focused.warc.web import REDIRECTS, Web, normal_form
 
-Rows = NDArray[np.int64]
+Ints = NDArray[np.int64]
 
 _VERSION = 1
 _MOST_HOPS = 20
@@ -37,9 +37,9 @@ class Graph:
     """
 
     urls: list[str]
-    leads_to: Rows
-    starts: Rows
-    targets: Rows
+    leads_to: Ints
+    starts: Ints
+    targets: Ints
 
     @classmethod
     def of_links(cls, links: Iterable[tuple[str, str]]) -> Self:
@@ -58,7 +58,7 @@ class Graph:
     def __len__(self) -> int:
         return len(self.urls)
 
-    def links(self, page: int) -> Rows:
+    def links(self, page: int) -> Ints:
         """The addresses that a page links to."""
         return self.targets[self.starts[page] : self.starts[page + 1]]
 
@@ -68,7 +68,7 @@ class Graph:
         return [host_and_port(url) for url in self.urls]
 
     @cached_property
-    def backwards(self) -> tuple[Rows, Rows]:
+    def backwards(self) -> tuple[Ints, Ints]:
         """Links between pages the other way round: where each page's entries start, and the pages that link to it."""
         source = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
         target = self.leads_to[self.targets]
@@ -78,7 +78,7 @@ class Graph:
         starts = np.searchsorted(target[order], np.arange(len(self.starts)))
         return starts, source[order]
 
-    def distances(self, targets: Iterable[int] | NDArray[np.bool_], inside: NDArray[np.bool_] | None = None) -> Rows:
+    def distances(self, targets: Iterable[int] | NDArray[np.bool_], inside: NDArray[np.bool_] | None = None) -> Ints:
         """Clicks from each page to the nearest of some pages, -1 where there is no way (``inside`` given pages)."""
         starts, sources = self.backwards
         distance = np.full(len(self.starts) - 1, -1)
@@ -163,9 +163,9 @@ def _cache_file(paths: list[Path]) -> Path:
     return root / "focused" / f"graph-{_VERSION}-{name}.npz"
 
 
-def _ranges(begin: Rows, length: Rows) -> Rows:
+def _ranges(begin: Ints, length: Ints) -> Ints:
     """begin[0], begin[0]+1, … for length[0] numbers, then the same for begin[1], …"""
     ends = np.cumsum(length)
     total = int(ends[-1]) if len(ends) else 0
-    ranges: Rows = np.arange(total) + np.repeat(begin - (ends - length), length)
+    ranges: Ints = np.arange(total) + np.repeat(begin - (ends - length), length)
     return ranges

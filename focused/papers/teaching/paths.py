@@ -13,13 +13,13 @@ from scrapy.settings import BaseSettings
 
 from focused.critics.choose import critic_for
 from focused.defaults import read
+from focused.pages.fetched import Fetched
 from focused.papers.paths.path import Path
 from focused.papers.paths.stops import Stops, resolve
 from focused.papers.prioritizers.taught import NotTaught, Progress, TaughtCard, TaughtPrioritizer, save_taught
 from focused.parts import choose_prioritizer
 from focused.prioritizers.options import build
 from focused.registry import find, usable
-from focused.teaching.gathering import Fetched
 from focused.teaching.plan import CannotTeach
 from focused.topics.identity import slug
 from focused.topics.topic import Topic

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from focused.redis.testing.server import RedisServer
-from focused.running.process import OWN_SERVER, CrawlProcess
+from focused.running.process import LONGEST, OWN_SERVER, CrawlProcess
 
 CRAWL = "test"
 _TICK = 0.05
@@ -83,7 +83,7 @@ class Workers:
         name = self.meta().get("trainer")
         return next((worker for worker in self.running if name and worker.name == name), None)
 
-    def until(self, condition: Callable[[], Any], timeout: float = 30.0) -> None:
+    def until(self, condition: Callable[[], Any], timeout: float = LONGEST) -> None:
         """Wait until something is true; AssertionError with the ends of all logs if it does not become so."""
         end = time.monotonic() + timeout
         while not condition():
@@ -91,7 +91,7 @@ class Workers:
                 raise AssertionError("\n".join(worker.log[-1_500:] for worker in self.started))
             time.sleep(_TICK)
 
-    def wait(self, timeout: float = 60.0) -> list[int]:
+    def wait(self, timeout: float = LONGEST) -> list[int]:
         """The codes with which those end that still run."""
         return [worker.wait(timeout) for worker in self.running]
 

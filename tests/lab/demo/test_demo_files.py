@@ -40,7 +40,7 @@ def run(*args: str) -> subprocess.CompletedProcess[str]:
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=280,
     )
 
 
@@ -133,7 +133,7 @@ def test_the_command_serves_a_web_as_a_proxy():
         assert server.stdout is not None
         line = server.stdout.readline().split()
         proxy = urllib.request.ProxyHandler({"http": line[0].removeprefix("http_proxy=")})
-        with urllib.request.build_opener(proxy).open(line[-1], timeout=10) as response:
+        with urllib.request.build_opener(proxy).open(line[-1], timeout=120) as response:
             assert response.status == 200
         server.send_signal(signal.SIGINT)
         assert "1 requests answered" in server.stdout.read()

@@ -7,18 +7,18 @@ from pathlib import Path
 import pytest
 
 from focused.lab.demo import __main__ as command
-from focused.lab.demo.run import Crawl, DemonstrationFailed, Stage, prepare
+from focused.lab.demo.run import DemoCrawl, DemonstrationFailed, Stage, prepare
 
 PAGES = 30
 
 
 def crawl_of(
     folder: Path, prioritizer: str = "random", fetched: tuple[str, ...] = (), targets: frozenset[str] = frozenset()
-) -> Crawl:
+) -> DemoCrawl:
     """A crawl as `run` tells it, in a folder with a report."""
     (folder / "report.html").touch()
     figures = {"pages": len(fetched), "harvest": 0.5, "requests": len(fetched)}
-    return Crawl(prioritizer, folder, **figures, fetched=fetched, targets=targets)
+    return DemoCrawl(prioritizer, folder, **figures, fetched=fetched, targets=targets)
 
 
 @pytest.fixture(scope="module")
@@ -27,23 +27,23 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Stage:
 
 
 @pytest.fixture(scope="module")
-def crawl(stage: Stage) -> Crawl:
+def crawl(stage: Stage) -> DemoCrawl:
     return stage.crawl("breadth-first", pages=PAGES)
 
 
-def test_a_crawl_begins_anew_where_another_one_was(stage: Stage, crawl: Crawl) -> None:
+def test_a_crawl_begins_anew_where_another_one_was(stage: Stage, crawl: DemoCrawl) -> None:
     (crawl.folder / "old").touch()
     assert stage.crawl("breadth-first", pages=PAGES // 2).pages == PAGES // 2
     assert not (crawl.folder / "old").exists()
 
 
-def test_a_crawl_of_the_demonstration_fetches_what_it_was_asked_for(crawl: Crawl) -> None:
+def test_a_crawl_of_the_demonstration_fetches_what_it_was_asked_for(crawl: DemoCrawl) -> None:
     assert crawl.pages == PAGES
     assert PAGES == len(set(crawl.fetched)) <= crawl.requests
     assert 0 < crawl.harvest < 1
 
 
-def test_it_leaves_a_report_and_a_log(crawl: Crawl) -> None:
+def test_it_leaves_a_report_and_a_log(crawl: DemoCrawl) -> None:
     assert "<svg" in crawl.report.read_text("utf-8")
     assert "Spider closed" in (crawl.folder / "crawl.log").read_text("utf-8")
 
@@ -75,7 +75,7 @@ def test_the_exit_code_tells_whether_the_default_prioritizer_was_better(
     counts = {"breadth-first": 1, "focused": found}
 
     class Told:
-        def crawl(self, prioritizer: str, *, pages: int) -> Crawl:
+        def crawl(self, prioritizer: str, *, pages: int) -> DemoCrawl:
             return crawl_of(tmp_path, prioritizer, tuple(urls[: counts[prioritizer]]), frozenset(urls))
 
     monkeypatch.setattr(command, "prepare", lambda *_: Told())

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from focused.pages.fetched import Fetched
 from focused.pages.page import page_from_html
 from focused.papers.paths.draw import Field, draw_visits, draw_walks
 from focused.papers.paths.graph import Graph, build_graph
@@ -17,7 +18,6 @@ from focused.papers.paths.path import FAIL, GOAL, Path, PathsError, Step
 from focused.papers.paths.topics import read_labels
 from focused.papers.teaching.drawing import field_of_backlinks, lab_topics, site_of_web
 from focused.papers.teaching.paths import stops_of
-from focused.teaching.gathering import Fetched
 from focused.teaching.plan import CannotTeach
 from focused.warc.web import Web
 
@@ -137,5 +137,5 @@ def test_paths_whose_pages_are_mostly_missing_do_not_teach():
     fetched = Fetched({url(1): page_from_html("", url(1))}, {url(2): "HTTP 404", url(3): "HTTP 404"})
     with pytest.raises(CannotTeach) as error:
         stops_of(paths, fetched)
-    first = f"the first: {url(2)} could not be had (HTTP 404)"
+    first = f"the first: {url(2)} could not be fetched (HTTP 404)"
     assert f"only 1 of the 3 pages on the paths could be had: HTTP 404 (2); {first}; is --web" in str(error.value)

@@ -10,12 +10,12 @@ from pathlib import Path as File
 import pytest
 
 from focused.lab.replay.write import write_web
+from focused.pages.fetched import Fetched
 from focused.pages.page import page_from_html
 from focused.papers.paths.path import FAIL, GOAL, Path, Step, write_paths
 from focused.papers.teaching.paths import FEW_PATHS, PathTeaching, addresses_of
 from focused.prioritizers.options import build
 from focused.registry import find
-from focused.teaching.gathering import Fetched
 from focused.teaching.plan import CannotTeach
 from focused.topics.topic import Topic
 from tests.prioritizers.prioritizer_cases import WAY, OneWordCritic
@@ -82,7 +82,9 @@ def test_a_goal_that_cannot_be_had_is_named(taught, tmp_path: File) -> None:
     done = taught(1, gone=gone)
     assert done.returncode == 1
     told = done.stderr.splitlines()[-1]
-    assert f"1 of the 6 pages on the paths are missing: HTTP 404 (1); the first: {gone} could not be had (HTTP" in told
+    assert (
+        f"1 of the 6 pages on the paths are missing: HTTP 404 (1); the first: {gone} could not be fetched (HTTP" in told
+    )
     assert "what is left of the paths cannot teach: no path ends at a page labelled 'goal'" in told
     assert not (tmp_path / "models").exists()
 
