@@ -1,3 +1,29 @@
-"""A focused crawler: the names that other projects build on."""
+"""A focused crawler: the names that other projects build on. Each is imported when it is first asked for."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from focused.addon import Addon
+    from focused.critics.base import Critic, Verdict
+    from focused.pages.page import Page
+    from focused.prioritizers.base import Prioritizer
 
 __version__ = "0.1.0"
+__all__ = ["Addon", "Critic", "Page", "Prioritizer", "Verdict", "__version__"]
+
+_HOMES = {
+    "Addon": "focused.addon",
+    "Critic": "focused.critics.base",
+    "Page": "focused.pages.page",
+    "Prioritizer": "focused.prioritizers.base",
+    "Verdict": "focused.critics.base",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

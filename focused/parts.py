@@ -18,7 +18,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 
 from focused.critics.base import Critic, Verdict
-from focused.critics.choose import critic_for, topic_reference
+from focused.critics.choose import choose_critic, critic_for, topic_reference
 from focused.defaults import read
 from focused.frontier.store import FrontierStore
 from focused.pages.page import Page, PageLimits
@@ -30,8 +30,9 @@ from focused.prioritizers.trainer import Trainer
 from focused.registry import find
 from focused.responses import limits_of
 from focused.safety.scope import Scope
+from focused.starting import refusal_of, topic_of
 from focused.topics.identity import slug
-from focused.topics.topic import Topic, load_topic
+from focused.topics.topic import Topic
 
 logger = logging.getLogger(__name__)
 
@@ -95,7 +96,7 @@ class Parts:
 
 def has_topic(crawler: Crawler) -> bool:
     """Is there anything to prioritize for?"""
-    return getattr(crawler.spider, "topic", None) is not None or bool(read(crawler.settings, "FOCUSED_TOPIC"))
+    return topic_of(crawler) is not None
 
 
 def parts_of(crawler: Crawler) -> Parts:
@@ -108,10 +109,14 @@ def parts_of(crawler: Crawler) -> Parts:
 
 def _make(crawler: Crawler) -> Parts:
     settings = crawler.settings
-    if not has_topic(crawler):
-        raise NotConfigured("FOCUSED_TOPIC is not set: name a topic, or crawl with the spider 'focused'")
-    topic = getattr(crawler.spider, "topic", None) or load_topic(read(settings, "FOCUSED_TOPIC"))
-    critic = critic_for(topic, Path(read(settings, "FOCUSED_MODELS")), read(settings, "FOCUSED_CRITIC"))
+    topic = topic_of(crawler)
+    if topic is None:
+        raise NotConfigured
+    if refusal_of(crawler):
+        # It judges nothing any more.
+        critic = choose_critic(topic, read(settings, "FOCUSED_CRITIC")).make()
+    else:
+        critic = critic_for(topic, Path(read(settings, "FOCUSED_MODELS")), read(settings, "FOCUSED_CRITIC"))
     prioritizer = make_prioritizer(topic, settings, critic)
     every = read(settings, "FOCUSED_TRAIN_EVERY")
     return Parts(

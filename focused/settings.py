@@ -10,6 +10,8 @@ BOT_NAME = "focused"
 SPIDER_MODULES = ["focused.spiders"]
 NEWSPIDER_MODULE = "focused.spiders"
 COMMANDS_MODULE = "focused.commands"
+ADDONS = {"focused.Addon": 500}
+LOG_VERSIONS: list[str] = []
 
 # Who we are. Add an address of yours: people whose sites are crawled should know whom to ask.
 USER_AGENT = "Focused/0.1 (a topical crawler that obeys robots.txt)"
@@ -21,8 +23,6 @@ DOWNLOAD_DELAY_JITTER = 0.0
 CONCURRENT_REQUESTS = 16
 CONCURRENT_REQUESTS_PER_DOMAIN = 1
 DOWNLOAD_TIMEOUT = 30
-# Scrapy starts this many tasks per page; a page gives one item.
-CONCURRENT_ITEMS = 1
 RETRY_TIMES = 2
 # 429 and 503 are left to BackoffMiddleware, which waits as long as the host asks.
 RETRY_HTTP_CODES = [500, 502, 504, 522, 524, 408]
@@ -55,6 +55,7 @@ DOWNLOADER_MIDDLEWARES = {
 }
 
 SPIDER_MIDDLEWARES = {
+    "focused.middlewares.teaching.TeachingMiddleware": 5,
     "focused.middlewares.prioritizer.PrioritizerMiddleware": 950,
 }
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, deque
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic
@@ -30,9 +31,10 @@ from focused.frontier.requests import META, is_plain, priority_to_base, request_
 from focused.frontier.resume import open_store
 from focused.frontier.store import SEED_RANK, FrontierStore, JobRefused, Lease, NewLink, Outcome, StoreAway, StoreBroken
 from focused.pages.urls import join, url_to_host
-from focused.parts import has_topic, parts_of
+from focused.parts import Parts, has_topic, parts_of
 from focused.redis.workers.departures import Departures
 from focused.redis.workers.ending import Ending
+from focused.starting import refusal_of
 
 if TYPE_CHECKING:
     from focused.redis.store import RedisStore
@@ -53,7 +55,6 @@ class FrontierScheduler(BaseScheduler):
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
-        self.parts = parts_of(crawler)
         self._engine = EngineAccess(crawler)
         self._outcomes = OutcomeNoter(crawler.settings)
         self._flights: dict[int, Request] = {}
@@ -82,6 +83,11 @@ class FrontierScheduler(BaseScheduler):
         crawler.signals.connect(self._response_received, signals.response_received)
         crawler.signals.connect(self._clean_up, signals.engine_stopped)
 
+    @cached_property
+    def parts(self) -> Parts:
+        """What the components of this crawl share."""
+        return parts_of(self.crawler)
+
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self | Scheduler:  # type: ignore[override]  # see below
         """Our frontier; for crawls without a topic (``scrapy shell``, somebody's own spider) Scrapy's scheduler."""
@@ -89,6 +95,9 @@ class FrontierScheduler(BaseScheduler):
 
     def open(self, spider: Spider) -> None:
         self.spider = spider
+        if refusal_of(self.crawler):
+            self._broken = True
+            return
         try:
             self.store = self.parts.store = open_store(
                 self.parts, self.crawler.settings, self._job_folder, self._is_ending

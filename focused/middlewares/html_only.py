@@ -7,7 +7,7 @@ from typing import Any, Self
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DownloadCancelledError
+from scrapy.exceptions import DownloadCancelledError, NotConfigured
 from scrapy.http import HtmlResponse, Response
 from scrapy.http.request import NO_CALLBACK
 
@@ -21,6 +21,8 @@ _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.
 class HtmlOnlyMiddleware:
     """Ends requests for other things than HTML with `NotHtml`; counts them in ``focused/not_html/<why>``.
 
+    For spiders that say ``html_only = True``: somebody else's may fetch a sitemap, an image or an answer in JSON.
+
     Left alone: robots.txt and whatever else is downloaded without a callback, and requests with ``any_type`` in our
     meta. Its number must be below HttpCompressionMiddleware's, to look at bodies when they are unpacked.
     """
@@ -31,6 +33,8 @@ class HtmlOnlyMiddleware:
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        if not getattr(crawler.spider, "html_only", False):
+            raise NotConfigured
         middleware = cls(crawler)
         crawler.signals.connect(middleware.headers_received, signals.headers_received)
         return middleware

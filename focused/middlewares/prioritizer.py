@@ -12,12 +12,14 @@ middlewares for depth and address length like any other.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 from scrapy import Request
 from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
 from scrapy.http import HtmlResponse, Response
 
 from focused.frontier.requests import META, score_to_priority
@@ -28,7 +30,7 @@ from focused.middlewares.learning import StockLearner
 from focused.pages.evidence import Evidence
 from focused.pages.page import Links, Page, parse_page
 from focused.pages.urls import join, url_to_host
-from focused.parts import Parts, parts_of
+from focused.parts import Parts, has_topic, parts_of
 
 
 class PrioritizerMiddleware:
@@ -36,13 +38,22 @@ class PrioritizerMiddleware:
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
-        self.parts: Parts = parts_of(crawler)
-        self._stock = StockLearner(self.parts)
         # Only used without our store, beside Scrapy's own filter: it saves building requests that it would drop.
         self._requested: set[str] = set()
 
+    @cached_property
+    def parts(self) -> Parts:
+        """What the components of this crawl share."""
+        return parts_of(self.crawler)
+
+    @cached_property
+    def _stock(self) -> StockLearner:
+        return StockLearner(self.parts)
+
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        if not has_topic(crawler):
+            raise NotConfigured
         return cls(crawler)
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import cached_property
 from typing import Any, Self
 
 from itemadapter import ItemAdapter
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DropItem
+from scrapy.exceptions import DropItem, NotConfigured
 
 from focused import signals
 from focused.frontier.store import FrontierStore, Outcome, PageRecord
 from focused.items import PageItem
-from focused.parts import parts_of
+from focused.parts import Parts, has_topic, parts_of
 from focused.pipelines.keeping import dropped_if_broken
 
 
@@ -21,10 +22,16 @@ class CriticPipeline:
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
-        self.parts = parts_of(crawler)
+
+    @cached_property
+    def parts(self) -> Parts:
+        """What the components of this crawl share."""
+        return parts_of(self.crawler)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        if not has_topic(crawler):
+            raise NotConfigured
         return cls(crawler)
 
     def process_item(self, item: Any) -> Any:

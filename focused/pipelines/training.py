@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import logging
 from contextlib import suppress
+from functools import cached_property
 from typing import Any, Self
 
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DropItem
+from scrapy.exceptions import DropItem, NotConfigured
 from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.threads import deferToThread
 
@@ -20,7 +21,7 @@ from focused.defaults import read
 from focused.frontier.resume import save_model
 from focused.frontier.store import Outcome, StoreBroken
 from focused.items import PageItem
-from focused.parts import parts_of
+from focused.parts import Parts, has_topic, parts_of
 from focused.pipelines.keeping import dropped_if_broken
 
 logger = logging.getLogger(__name__)
@@ -31,14 +32,20 @@ class TrainingPipeline:
 
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
-        self.parts = parts_of(crawler)
         self._per_page: int = read(crawler.settings, "FOCUSED_RESCORE_PER_PAGE")
         self._save_every: int = read(crawler.settings, "FOCUSED_SAVE_EVERY")
         self._credit = 0
         self._busy = False
 
+    @cached_property
+    def parts(self) -> Parts:
+        """What the components of this crawl share."""
+        return parts_of(self.crawler)
+
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
+        if not has_topic(crawler):
+            raise NotConfigured
         return cls(crawler)
 
     @property

@@ -16,6 +16,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
+from focused.addon import enable
 from focused.frontier.requests import META
 from focused.middlewares.errors import Postponed, Refused
 from focused.pages.fetched import Fetched
@@ -45,6 +46,7 @@ _PLAIN_CRAWL: dict[str, Any] = {
     "CLOSESPIDER_ITEMCOUNT": 0,
     "CLOSESPIDER_PAGECOUNT": 0,
     "CLOSESPIDER_TIMEOUT": 0,
+    "FOCUSED_TOPIC": "",
 }
 
 
@@ -54,6 +56,8 @@ class Interrupted(Exception):
 
 class ExamplesSpider(Spider):
     """Gets pages for `fetch_pages`. It has no name of its own, so that ``scrapy list`` does not offer it."""
+
+    html_only = True
 
     def __init__(self, urls: Sequence[str], fetched: Fetched, limits: PageLimits, progress: Progress) -> None:
         super().__init__(name="examples")
@@ -101,18 +105,22 @@ class ExamplesSpider(Spider):
 
 
 async def fetch_pages(
-    urls: Sequence[str], settings: Settings, runner: CrawlerRunnerBase, progress: Progress = lambda *_: None
+    urls: Sequence[str],
+    settings: Settings,
+    runner: CrawlerRunnerBase | None = None,
+    progress: Progress = lambda *_: None,
 ) -> Fetched:
     """Fetch pages as the settings say (robots.txt, delays, proxies), on a runner whose event loop runs.
 
-    Interrupted if it was stopped on the way.
+    Without a runner it is done within a crawl that is just opening. Interrupted if it was stopped on the way.
     """
     fetched = Fetched()
     distinct = list(dict.fromkeys(urls))
     if not distinct:
         return fetched
     crawler = Crawler(ExamplesSpider, _plain(settings))
-    running = runner.crawl(crawler, urls=distinct, fetched=fetched, limits=limits_of(settings), progress=progress)
+    given = {"urls": distinct, "fetched": fetched, "limits": limits_of(settings), "progress": progress}
+    running = runner.crawl(crawler, **given) if runner is not None else crawler.crawl(**given)
     await (maybe_deferred_to_future(running) if isinstance(running, Deferred) else running)
     missing = len(distinct) - len(fetched.pages) - len(fetched.failures)
     if missing:
@@ -123,6 +131,7 @@ async def fetch_pages(
 def _plain(settings: Settings) -> Settings:
     """The settings of a crawl that only fetches: our frontier, learning and output stay out of it."""
     plain = settings.copy()
+    enable(plain)
     for name, value in _PLAIN_CRAWL.items():
         plain.set(name, value, priority=_ABOVE_ALL)
     return plain

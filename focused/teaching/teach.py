@@ -35,7 +35,7 @@ async def teach_topic(
     topic: Topic,
     settings: Settings,
     *,
-    runner: CrawlerRunnerBase,
+    runner: CrawlerRunnerBase | None = None,
     source: ExampleSource = AS_THE_TOPIC_SAYS,
     progress: Progress = lambda *_: None,
 ) -> Card:
@@ -46,7 +46,9 @@ async def teach_topic(
     return await carry_out(plan_teaching(topic, settings, source), settings, runner, progress)
 
 
-async def carry_out(plan: TeachingPlan, settings: Settings, runner: CrawlerRunnerBase, progress: Progress) -> Card:
+async def carry_out(
+    plan: TeachingPlan, settings: Settings, runner: CrawlerRunnerBase | None, progress: Progress
+) -> Card:
     """What `plan_teaching` has checked."""
     # What the topic sets, such as a delay, holds for its examples, too; the caller's settings stay as they are.
     own = settings.copy()

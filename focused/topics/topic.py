@@ -70,12 +70,20 @@ class Topic(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 KEYS = {field.name: field.type for field in msgspec.structs.fields(Topic) if field.name not in {"path", "given"}}
 
 
-def load_topic(spec: str, *, seeds: Sequence[str] = (), folder: str | Path = "", seeds_needed: bool = False) -> Topic:
+def load_topic(
+    spec: str,
+    *,
+    seeds: Sequence[str] = (),
+    folder: str | Path = "",
+    seeds_needed: bool = False,
+    seedless: bool = False,
+) -> Topic:
     """The topic that a user asked for: a shipped topic's name, a topic file's path, or plain words with seeds.
 
-    ``seeds`` take the place of those in the file. Relative paths start at ``folder``. TopicError lists all mistakes.
+    ``seeds`` take the place of those in the file. With ``seedless``, words need none: somebody else's spider has its
+    own. Relative paths start at ``folder``. TopicError lists all mistakes.
     """
-    source = _source(spec.strip(), seeds, Path(folder).expanduser())
+    source = _source(spec.strip(), seeds, Path(folder).expanduser(), words=seedless or bool(seeds))
     problems = Problems()
     values = well_typed(source.table, KEYS, source.label, problems)
     check_content(values, source.table, source.label, problems)
@@ -101,7 +109,7 @@ class _Source:
     path: Path | None = None
 
 
-def _source(spec: str, seeds: Sequence[str], folder: Path) -> _Source:
+def _source(spec: str, seeds: Sequence[str], folder: Path, *, words: bool) -> _Source:
     if not spec:
         raise TopicError([f"topic is empty: give {_CHOICES}"])
     try:
@@ -113,7 +121,7 @@ def _source(spec: str, seeds: Sequence[str], folder: Path) -> _Source:
             return _Source(spec, read_toml(str(path), spec), path.resolve().parent, path.resolve())
     except UnreadableToml as error:
         raise TopicError([str(error)]) from error
-    if not seeds:
+    if not words:
         raise TopicError([_unknown(spec)])
     meant = did_you_mean(spec, library.shipped_topics())
     if meant:

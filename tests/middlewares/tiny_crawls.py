@@ -44,6 +44,7 @@ LOOK_UP = socket.gethostbyname
 
 class TinySpider(Spider):
     name = "tiny"
+    html_only = True
 
     def __init__(self, orders):
         super().__init__()

@@ -1,0 +1,141 @@
+"""``ADDONS = {"focused.Addon": 500}``: the crawler in anybody's Scrapy project.
+
+A spider without a topic runs as if this line were not there. One with a topic (`focused.starting.topic_of`) gets the
+components and the politeness of `focused.settings`; whatever its project sets itself wins.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from typing import Self
+
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.settings import BaseSettings, Settings
+from scrapy.utils.misc import load_object
+
+from focused import settings as ours
+from focused.defaults import read
+from focused.starting import demote_lists, refuse, topic_of
+
+logger = logging.getLogger(__name__)
+
+_TABLES = ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "ITEM_PIPELINES", "EXTENSIONS")
+# Who a project is, and what Scrapy reads before it knows the spider.
+_OF_THE_PROJECT = frozenset(
+    {
+        "ADDONS",
+        "ASYNCIO_EVENT_LOOP",
+        "BOT_NAME",
+        "COMMANDS_MODULE",
+        "FEED_EXPORT_ENCODING",
+        "FEED_EXPORT_FIELDS",
+        "LOG_LEVEL",
+        "LOG_VERSIONS",
+        "NEWSPIDER_MODULE",
+        "SPIDER_MODULES",
+        "USER_AGENT",
+    }
+)
+# A request that is put off comes back from our scheduler only; any other would drop it.
+_WITH_OUR_SCHEDULER = frozenset({"RETRY_HTTP_CODES", "focused.middlewares.backoff.BackoffMiddleware"})
+
+
+class _OurSpiders(str):
+    """The name of our room of spiders, told apart from a project's own mention of it."""
+
+    __slots__ = ()
+
+
+class Addon:
+    """Turns the crawler on for spiders with a topic."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    @classmethod
+    def update_pre_crawler_settings(cls, settings: BaseSettings) -> None:
+        """Offer our spider beside the project's own."""
+        modules = settings.getlist("SPIDER_MODULES")
+        if "focused.spiders" not in modules:
+            _set_spider_modules(settings, [*modules, _OurSpiders("focused.spiders")])
+
+    def update_settings(self, settings: Settings) -> None:
+        """Scrapy has made the spider by now, so its topic is known; no component has been made yet."""
+        try:
+            topic = topic_of(self.crawler)
+            if topic is not None:
+                self._prepare(settings)
+        except ValueError as error:
+            # Here, so that spiders without a topic are spared it.
+            from focused.frontier.store import StoreAway  # noqa: PLC0415
+
+            topic = None
+            refuse(self.crawler, str(error), closing="store_broken" if isinstance(error, StoreAway) else "refused")
+        if topic is None:
+            modules = settings.getlist("SPIDER_MODULES")
+            _set_spider_modules(settings, [name for name in modules if not isinstance(name, _OurSpiders)])
+            # Without a word: the log, too, is as if we were not there.
+            raise NotConfigured
+
+    def _prepare(self, settings: Settings) -> None:
+        # Here, so that spiders without a topic are spared these.
+        from focused.teaching.first import check_start  # noqa: PLC0415
+        from focused.topics.settings import apply_settings  # noqa: PLC0415
+
+        topic = topic_of(self.crawler)
+        assert topic is not None
+        demote_lists(self.crawler)
+        apply_settings(topic, settings)
+        enable(settings)
+        begun = check_start(topic, settings)
+        logger.info("Topic %r: critic %s, prioritizer %s", topic.name, begun["critic"], begun["prioritizer"])
+        if settings["JOBDIR"]:
+            logger.info("Job folder: %s", settings["JOBDIR"])
+        missing = "; ".join(_not_guaranteed(settings))
+        if missing:
+            logger.warning("Not guaranteed with these settings: %s", missing)
+
+
+def enable(settings: BaseSettings) -> None:
+    """Add our components and our politeness to settings; what a project has set itself stays as it is."""
+    settings.set("SCHEDULER", ours.SCHEDULER, "addon")
+    left_out = _OF_THE_PROJECT if _is_our_scheduler(settings) else _OF_THE_PROJECT | _WITH_OUR_SCHEDULER
+    for name in filter(str.isupper, vars(ours)):
+        if name in left_out:
+            continue
+        value = getattr(ours, name)
+        if name not in _TABLES:
+            settings.set(name, value, "addon")
+            continue
+        for path, number in value.items():
+            if path not in left_out:
+                settings.setdefault_in_component_priority_dict(name, load_object(path), number)
+
+
+def _is_our_scheduler(settings: BaseSettings) -> bool:
+    return load_object(ours.SCHEDULER) in load_object(settings["SCHEDULER"]).__mro__
+
+
+def _not_guaranteed(settings: BaseSettings) -> Iterator[str]:
+    """What the crawler promises, and cannot keep with what the project sets."""
+    if not settings.getbool("ROBOTSTXT_OBEY"):
+        yield "that robots.txt is obeyed (ROBOTSTXT_OBEY)"
+    if not settings.getfloat("DOWNLOAD_DELAY") and not settings.getbool("AUTOTHROTTLE_ENABLED"):
+        yield "a delay between requests to a host (DOWNLOAD_DELAY)"
+    if read(settings, "FOCUSED_INNER_ADDRESSES") == "allow":
+        yield "that inner addresses are refused (FOCUSED_INNER_ADDRESSES)"
+    handlers = settings.getwithbase("DOWNLOAD_HANDLERS")
+    if any(handlers[scheme] != settings["DOWNLOAD_HANDLERS_BASE"][scheme] for scheme in ("http", "https")):
+        yield "that names of inner addresses are refused (DOWNLOAD_HANDLERS)"
+    if not _is_our_scheduler(settings):
+        yield "that the best link is fetched next, and that links are scored again (SCHEDULER)"
+
+
+def _set_spider_modules(settings: BaseSettings, modules: list[str]) -> None:
+    settings.set("SPIDER_MODULES", modules, settings.getpriority("SPIDER_MODULES") or 0)
