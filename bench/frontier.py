@@ -82,8 +82,9 @@ async def rescore(store):
     await asyncio.sleep(0.2)
     pauses.clear()
     wall, cpu = time.perf_counter(), time.process_time()
-    work = store.rescore()
-    (await asyncio.to_thread(work))()
+    rescoring = store.rescoring()
+    await asyncio.to_thread(rescoring.score)
+    rescoring.adopt()
     await asyncio.sleep(0.01)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
     stop.set()

@@ -239,7 +239,7 @@ def memory(server: RedisServer, links: int) -> None:
 
 def rescore(store: RedisStore) -> float:
     began = time.perf_counter()
-    store.rescore()()()
+    store.rescoring().score()
     return time.perf_counter() - began
 
 

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
 
 from focused.frontier.blocks import Blocks
-from focused.frontier.order import Order, Snapshot, sort
+from focused.frontier.combining import combined, score_all, take_in
+from focused.frontier.order import Order, Run, sort
 from focused.frontier.store import State
 from focused.frontier.table import LinkTable
 from focused.pages.evidence import Evidence
@@ -33,9 +32,9 @@ class Ranking:
         self._order = order
         self._prioritizer = prioritizer
         self._version = 1
-        self._most_pieces = most_pieces
+        self.most_pieces = most_pieces
         self._random = Random(seed)
-        self._rescoring = False
+        self.is_rescoring = False
         self.bases: dict[int, float] = {}
         self.pinned: dict[int, float] = {}
 
@@ -56,15 +55,11 @@ class Ranking:
 
     def is_wanted(self, seen: int) -> bool:
         """Is another piece of evidence to be kept, after so many? Each has the same chance to be among those kept."""
-        return seen < self._most_pieces or self._random.random() * (seen + 1) < self._most_pieces
+        return seen < self.most_pieces or self._random.random() * (seen + 1) < self.most_pieces
 
     def rank(self, link: int) -> float:
         """The place of a link: score and base."""
-        return self.score(link) + self.bases.get(link, 0.0)
-
-    def score(self, link: int) -> float:
-        """The score of a link, from all its evidence."""
-        return self._table.combined_one(link, self._prioritizer.combine, self._most_pieces)
+        return float(self._table.score[link]) + self.bases.get(link, 0.0)
 
     def wait(self, link: int) -> None:
         """A link waits, in its place."""
@@ -76,15 +71,15 @@ class Ranking:
         table = self._table
         self._forget(source)
         self._blocks.add(source, evidence)
-        full = table.pieces[links] >= self._most_pieces
-        table.merge(links, scores, self._prioritizer.combine)
+        full = table.pieces[links] >= self.most_pieces
+        self._merge(links, scores)
         self._evict(list(dict.fromkeys(links[full & (table.state[links] == State.WAITING)].tolist())))
         table.version[links] = self._version
         self._wait_all(np.unique(links[table.state[links] == State.WAITING]))
 
     def is_outdated(self, link: int) -> bool:
         """Was the score of a link made by an earlier snapshot, and is not being made anew with all others?"""
-        old = self._table.version[link] != self._version and not self._rescoring
+        old = self._table.version[link] != self._version and not self.is_rescoring
         return bool(old and self._table.pieces[link])
 
     def score_again(self, link: int) -> None:
@@ -93,97 +88,85 @@ class Ranking:
         if evidence is None:
             return
         scores = self._prioritizer.finite_scores(evidence)
-        how = self._prioritizer.combine
-        self._table.total[link] = {"first": scores[0], "max": scores.max(), "mean": scores.mean()}[how]
-        if how == "mean":
-            self._table.total[link] *= min(int(self._table.pieces[link]), self._most_pieces)
+        one = np.zeros(len(scores), np.int64)
+        self._table.score[link] = combined(scores, one, 1, self._prioritizer.combine)[0]
         self._table.version[link] = self._version
 
-    def rescore(self, size: int) -> Callable[[], Callable[[], None]]:
-        """Score all that waits: the work for a thread, which gives the closing step. ``size`` = link numbers given."""
-        snapshot, prioritizer, version = self._order.snapshot(), self._prioritizer, self._version
-        held = self._blocks.held(self._table.state == State.DONE)
-        self._rescoring = True
-
-        def fail(error: Exception) -> None:
-            self._rescoring = False
-            self._order.abandon()
-            raise error
-
-        def work() -> Callable[[], None]:
-            try:
-                table = self._score_all(prioritizer, held, snapshot.waits, size)
-                run = sort(snapshot, self._ranks(snapshot, table, prioritizer.combine))
-            except Exception as error:
-                return partial(fail, error)
-            scored = snapshot.waits & (table.pieces[: len(snapshot.waits)] > 0)
-
-            def finish() -> None:
-                self._rescoring = False
-                scored[[link for link in self._order.adopt(run) if link < len(scored)]] = False
-                np.copyto(self._table.total[: len(scored)], table.total[: len(scored)], where=scored)
-                np.copyto(self._table.version[: len(scored)], np.uint32(version), where=scored)
-
-            return finish
-
-        return work
+    def _merge(self, links: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
+        how, most = self._prioritizer.combine, self.most_pieces
+        take_in(self._table.score, self._table.pieces, links, scores, how=how, most=most)
 
     def _wait_all(self, links: NDArray[np.int64]) -> None:
-        scores = self._table.combined(links, self._prioritizer.combine, self._most_pieces).tolist()
-        hosts = self._table.host[links].tolist()
-        for link, host, score in zip(links.tolist(), hosts, scores, strict=True):
+        columns = links.tolist(), self._table.host[links].tolist(), self._table.score[links].tolist()
+        for link, host, score in zip(*columns, strict=True):
             self._order.put(link, host, score + self.bases.get(link, 0.0))
 
     def _forget(self, source: int) -> None:
         """A page is fetched a second time (its first fetch was cut short): its evidence is replaced."""
         for link in self._blocks.drop(source):
             self._table.pieces[link] = 0
-            self._table.total[link] = 0.0
+            self._table.score[link] = 0.0
             left = self._blocks.of([link])
             if left is not None:
-                self._table.merge(
-                    np.full(len(left), link), self._prioritizer.finite_scores(left), self._prioritizer.combine
-                )
+                self._merge(np.full(len(left), link), self._prioritizer.finite_scores(left))
 
     def _evict(self, links: list[int]) -> None:
         """Let go of pieces of evidence beyond the most: not the first, and not the best where the best counts."""
         gone = []
         for link, pieces in self._blocks.pieces(links).items():
-            surplus = len(pieces) - self._most_pieces
+            surplus = len(pieces) - self.most_pieces
             if surplus <= 0:
                 continue
             spare = list(range(1, len(pieces)))
-            if self._prioritizer.combine == "max":
-                scores = [
-                    float(self._prioritizer.finite_scores(row)[0]) for p in pieces if (row := self._blocks.read([p]))
-                ]
-                spare = [i for i in spare if i != int(np.argmax(scores))]
+            if self._prioritizer.combine == "max" and (evidence := self._blocks.read(pieces)) is not None:
+                best = int(np.argmax(self._prioritizer.finite_scores(evidence)))
+                spare = [i for i in spare if i != best]
             gone += [(link, pieces[i]) for i in self._random.sample(spare, min(len(spare), surplus))]
-            if self._prioritizer.combine == "mean":
-                # As if an average piece had gone; the next re-scoring knows better.
-                self._table.total[link] *= self._most_pieces / (self._most_pieces + surplus)
         self._blocks.forget(gone)
 
-    def _score_all(
-        self, prioritizer: Prioritizer, held: list[Evidence] | None, waits: NDArray[np.bool_], size: int
-    ) -> LinkTable:
-        table = LinkTable()
-        table.grow(size)
-        # Link 0 marks what was let go of; numbers given after the snapshot are not in it.
+
+class RankingAnew:
+    """All that waits is scored anew, by the snapshot of the prioritizer at the moment when this is made.
+
+    ``size`` = link numbers given so far. What came or changed meanwhile keeps the place that it has.
+    """
+
+    def __init__(self, ranking: Ranking, table: LinkTable, blocks: Blocks, order: Order, *, size: int) -> None:
+        self._ranking, self._table, self._blocks, self._order = ranking, table, blocks, order
+        self._prioritizer, self._version = ranking.prioritizer, ranking.version
+        self._snapshot = order.snapshot()
+        self._evidence = blocks.held(table.state == State.DONE)
+        self._size = size
+        self._run: Run | None = None
+        ranking.is_rescoring = True
+
+    def score(self) -> None:
+        """The work, for a thread."""
+        size, waits = self._size, self._snapshot.waits
+        # Numbers given after the snapshot are not in it.
         wanted = np.zeros(size + 1, np.bool_)
         wanted[: len(waits)] = waits
-        for evidence in self._blocks.scan(held, wanted):
-            scores = prioritizer.finite_scores(evidence)
-            links = evidence.link.astype(np.int64)
-            kept = (links > 0) & (links < size)
-            table.merge(links[kept], scores[kept], prioritizer.combine)
-        return table
+        batches, most = self._blocks.scan(self._evidence, wanted), self._ranking.most_pieces
+        self._score, self._pieces = score_all(batches, self._prioritizer, size=size, most=most)
+        self._run = sort(self._snapshot, self._ranks())
 
-    def _ranks(self, snapshot: Snapshot, table: LinkTable, how: str) -> NDArray[np.float32]:
-        ranks = table.combined(snapshot.links, how, self._most_pieces)
-        if self.bases or self.pinned:
-            bases, pinned = self.bases.copy(), self.pinned.copy()
-            for i, link in enumerate(snapshot.links.tolist()):
+    def adopt(self) -> None:
+        """Take over the new order; on the event loop. If the scoring failed, scores stay known to be outdated."""
+        self._ranking.is_rescoring = False
+        if self._run is None:
+            self._order.abandon()
+            return
+        scored = self._snapshot.waits & (self._pieces[: len(self._snapshot.waits)] > 0)
+        scored[[link for link in self._order.adopt(self._run) if link < len(scored)]] = False
+        np.copyto(self._table.score[: len(scored)], self._score[: len(scored)], where=scored)
+        np.copyto(self._table.version[: len(scored)], np.uint32(self._version), where=scored)
+
+    def _ranks(self) -> NDArray[np.float32]:
+        links = self._snapshot.links
+        ranks: NDArray[np.float32] = self._score[links]
+        bases, pinned = self._ranking.bases.copy(), self._ranking.pinned.copy()
+        if bases or pinned:
+            for i, link in enumerate(links.tolist()):
                 if link in bases or link in pinned:
                     ranks[i] = pinned.get(link, ranks[i] + bases.get(link, 0.0))
         return ranks

@@ -91,7 +91,9 @@ def _learn_again(parts: Parts, store: FrontierStore, folder: Path, started_from:
         # A job goes on with what it began with, and can be asked, even if the prioritizer is taught anew meanwhile.
         store.save_model(MODEL, prioritizer.state(), 0)
     store.prioritizer = prioritizer
-    store.rescore()()()
+    rescoring = store.rescoring()
+    rescoring.score()
+    rescoring.adopt()
 
 
 def begin_with(prioritizer: Prioritizer, path: str) -> None:

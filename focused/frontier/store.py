@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from math import nan
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -175,6 +175,16 @@ class Standing:
     def harvest(self) -> float:
         """The mean relevance of the pages judged, duplicates left out."""
         return self.relevance / max(self.pages - self.duplicates, 1)
+
+
+class Rescoring(Protocol):
+    """All that waits is scored anew, by one snapshot of the prioritizer."""
+
+    def score(self) -> None:
+        """The work, for a thread."""
+
+    def adopt(self) -> None:
+        """Take over the new order, on the event loop; also where the work failed: then nothing changes."""
 
 
 class FrontierStore(ABC):
@@ -409,8 +419,8 @@ class FrontierStore(ABC):
         """Is all evidence in memory, so that scoring everything again needs no reading?"""
 
     @abstractmethod
-    def rescore(self) -> Callable[[], Callable[[], None]]:
-        """Score all that waits anew: gives the work for a thread, which gives the closing step for the reactor."""
+    def rescoring(self) -> Rescoring:
+        """Begin to score all that waits anew, by the snapshot of now."""
 
     @abstractmethod
     def save_model(self, name: str, data: Mapping[str, NDArray[Any]], order: int) -> None:

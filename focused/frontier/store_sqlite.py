@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from focused.frontier.blocks import Blocks
 from focused.frontier.job_file import JobFile
 from focused.frontier.links import Links
 from focused.frontier.order import Gate, Order
-from focused.frontier.ranking import Ranking
+from focused.frontier.ranking import Ranking, RankingAnew
 from focused.frontier.store import (
     SEED_RANK,
     Admitted,
@@ -28,6 +28,7 @@ from focused.frontier.store import (
     NewLink,
     Outcome,
     PageRecord,
+    Rescoring,
     Standing,
     State,
 )
@@ -407,9 +408,9 @@ class SqliteStore(FrontierStore):
 
     # --- re-scoring --------------------------------------------------------------------------------------------
 
-    def rescore(self) -> Callable[[], Callable[[], None]]:
+    def rescoring(self) -> Rescoring:
         self.commit()
-        return self._ranking.rescore(self._links.next)
+        return RankingAnew(self._ranking, self._table, self._blocks, self._order, size=self._links.next)
 
     def save_model(self, name: str, data: Mapping[str, NDArray[Any]], order: int) -> None:
         """Keep what a learner knows after the lessons up to a page."""
@@ -503,7 +504,7 @@ class SqliteStore(FrontierStore):
             depth=depth,
             source=source,
             parent=parent,
-            score=self._ranking.score(link),
+            score=float(self._table.score[link]),
             tries=tries + 1,
             seed=base == SEED_RANK,
             request=request,

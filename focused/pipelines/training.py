@@ -108,7 +108,10 @@ class TrainingPipeline:
             self.crawler.stats.inc_value("focused/rescore/put_off")
             return
         self._credit = max(0, self._credit - store.rows)
-        finish = await maybe_deferred_to_future(deferToThread(store.rescore()))
-        finish()
+        rescoring = store.rescoring()
+        try:
+            await maybe_deferred_to_future(deferToThread(rescoring.score))
+        finally:
+            rescoring.adopt()
         self.crawler.stats.inc_value("focused/rescore/count")
         self.crawler.stats.inc_value("focused/rescore/rows", store.rows)

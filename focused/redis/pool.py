@@ -17,7 +17,7 @@ from focused.frontier.store import StoreBroken
 from focused.prioritizers.base import Prioritizer
 from focused.redis.lessons import Pooled, bytes_to_pooled
 from focused.redis.records import Packing
-from focused.redis.rescoring import Rescoring
+from focused.redis.rescoring import SharedRescoring
 from focused.redis.server import Server, operation
 
 
@@ -64,9 +64,9 @@ class Pool:
             raise ModelDamaged(f"the model {name!r} of {self._server.prefix[:-1]} in Redis is damaged: delete its key")
         return Model(int(version), int(upto), _stamp(digest), load_arrays(raw))
 
-    def rescoring(self, prioritizer: Prioritizer) -> Rescoring:
+    def rescoring(self, prioritizer: Prioritizer) -> SharedRescoring:
         """The work of scoring all that waits by a snapshot of the prioritizer."""
-        return Rescoring(self._server, self._packing, prioritizer, most_waiting=self._most_waiting)
+        return SharedRescoring(self._server, self._packing, prioritizer, most_waiting=self._most_waiting)
 
     def _ask(self, name: str, *arguments: Any) -> Any:
         return self._server.call([operation(name, *arguments)], numbered=False)[0]

@@ -7,7 +7,7 @@ Redis to read a thousand records.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.frontier.combining import Floats, combined
 from focused.frontier.store import State
 from focused.prioritizers.base import Prioritizer
 from focused.redis.records import Packing, Records
@@ -48,7 +49,7 @@ class _Slice:
     where: NDArray[np.int64]
 
 
-class Rescoring:
+class SharedRescoring:
     """One re-scoring by one snapshot of the prioritizer."""
 
     def __init__(self, server: Server, packing: Packing, prioritizer: Prioritizer, *, most_waiting: int = 0) -> None:
@@ -58,15 +59,17 @@ class Rescoring:
         self._most_waiting = most_waiting
         self._written: list[tuple[int, NDArray[Any]]] = []
 
-    def run(self) -> Callable[[], None]:
-        """The whole work, unless the crawl ends meanwhile; the closing step has nothing left to do."""
+    def score(self) -> None:
+        """The whole work, unless the crawl ends meanwhile."""
         for hosts in self._slices():
             if self._server.is_ending():
-                return _nothing
+                return
             self._rescore(hosts)
         if self._most_waiting:
             self._drop_the_worst()
-        return _nothing
+
+    def adopt(self) -> None:
+        """Redis has everything."""
 
     def _slices(self) -> Iterator[list[int]]:
         """All hosts with waiting links, so many at a time that their links make a slice."""
@@ -129,21 +132,12 @@ class Rescoring:
             records += self._server.wait_for(partial(client.hmget, where, some))
         return records
 
-    def _combined(self, records: Records) -> NDArray[np.float32]:
+    def _combined(self, records: Records) -> Floats:
         """The score of each record from all its evidence; 0 where there is none."""
-        size, rows = len(records.state), records.rows
-        combined = np.zeros(size, np.float32)
-        if not len(rows):
-            return combined
+        if not len(records.rows):
+            return np.zeros(len(records.state), np.float32)
         scores = self._prioritizer.finite_scores(records.evidence)
-        if self._prioritizer.combine == "first":
-            combined[rows[::-1]] = scores[::-1]
-        elif self._prioritizer.combine == "max":
-            np.maximum.at(combined, rows, scores)
-        else:
-            total = np.bincount(rows, weights=scores, minlength=size)
-            combined = (total / np.maximum(np.bincount(rows, minlength=size), 1)).astype(np.float32)
-        return combined
+        return combined(scores, records.rows, len(records.state), self._prioritizer.combine)
 
     def _write(self, read: _Slice, waits: NDArray[np.bool_], ranks: NDArray[np.float32]) -> None:
         """Put the links that still wait in order, host by host, the best first."""
@@ -174,10 +168,6 @@ class Rescoring:
     def _call(self, operations: Sequence[bytes]) -> list[Any]:
         # Each of them may be carried out twice.
         return self._server.call(operations, numbered=False)
-
-
-def _nothing() -> None:
-    """Redis has everything."""
 
 
 def _chunks(values: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -33,6 +33,7 @@ from focused.frontier.store import (
     NewLink,
     Outcome,
     PageRecord,
+    Rescoring,
     Standing,
     State,
     StoreBroken,
@@ -592,9 +593,9 @@ class RedisStore(FrontierStore):
 
     # --- what was learned, and notes ---------------------------------------------------------------------------
 
-    def rescore(self) -> Callable[[], Callable[[], None]]:
+    def rescoring(self) -> Rescoring:
         self.commit()
-        return self._pool.rescoring(self._prioritizer).run
+        return self._pool.rescoring(self._prioritizer)
 
     def save_model(self, name: str, data: Mapping[str, NDArray[Any]], order: int) -> None:
         self.commit()

@@ -13,12 +13,12 @@ from typing import Any, Self
 import numpy as np
 
 from focused.defaults import DEFAULTS
+from focused.frontier.combining import score_all
 from focused.frontier.evidence import EvidenceReader, leading_to
 from focused.frontier.records import FILE, in_chunks, lock_holder, read_items, read_records
 from focused.frontier.resume import MODEL
 from focused.frontier.starts import read_about, read_starts
 from focused.frontier.store import SEED_RANK, JobRefused, Outcome, State
-from focused.frontier.table import LinkTable
 from focused.pages.evidence import Evidence
 from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Prioritizer
@@ -164,22 +164,16 @@ class JobReader(CrawlReader):
         links = np.array([row[0] for row in rows], np.int64)
         settings = self.about().get("settings", {})
         most = settings.get("FOCUSED_EVIDENCE_PIECES", DEFAULTS["FOCUSED_EVIDENCE_PIECES"])
-        table = self._score_all(prioritizer, int(links.max(initial=0)))
-        scores = table.combined(links, prioritizer.combine, most)
+        scores, _ = score_all(self._batches(), prioritizer, size=int(links.max(initial=0)) + 1, most=most)
+        scores = scores[links]
         base = np.array([row[2] or 0.0 for row in rows], np.float32)
         return WaitingLinks(links, np.array([row[1] for row in rows], np.int64), scores, scores + base)
 
-    def _score_all(self, prioritizer: Prioritizer, last: int) -> LinkTable:
-        table = LinkTable()
-        table.grow(last)
+    def _batches(self) -> Iterator[Evidence]:
+        """All evidence, some blocks at a time."""
         with closing(self._connection.execute("SELECT data FROM blocks ORDER BY id")) as rows:
             while blocks := rows.fetchmany(_BLOCKS_AT_ONCE):
-                evidence = Evidence.concat([Evidence.from_bytes(data) for (data,) in blocks])
-                links = evidence.link.astype(np.int64)
-                # Evidence that was let go of is of no link; a crawl that goes on may have found more since.
-                kept = (links > 0) & (links <= last)
-                table.merge(links[kept], prioritizer.finite_scores(evidence)[kept], prioritizer.combine)
-        return table
+                yield Evidence.concat([Evidence.from_bytes(data) for (data,) in blocks])
 
     def waiting_by_host(self) -> dict[str, int]:
         return dict(

@@ -82,7 +82,7 @@ class Breaker:
 '''
 METHODS = (
     *("reserve", "add", "add_evidence", "late_lessons", "lease", "begin_work", "parent_url"),
-    *("record", "lessons_of", "acknowledge", "rescore", "commit"),
+    *("record", "lessons_of", "acknowledge", "rescoring", "commit"),
 )
 
 

@@ -28,6 +28,13 @@ def lease(store, gate=always):
     return leased
 
 
+def rescore(store):
+    """Score all that waits anew."""
+    rescoring = store.rescoring()
+    rescoring.score()
+    rescoring.adopt()
+
+
 def add(store, new):
     """Admit a link that was found on no page; False if it is known."""
     return bool(store.admit(None, [new]).fresh[0])
@@ -91,7 +98,7 @@ class Frontier:
         options = {"prioritizer": Plain(combine=self.options.pop("combine", "mean")), **self.options}
         made = open_redis if isinstance(self.place, RedisServer) else SqliteStore
         store = made(self.place, options.pop("prioritizer"), **options)
-        store.rescore()()()
+        rescore(store)
         return store
 
     def again(self):

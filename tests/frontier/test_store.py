@@ -8,7 +8,7 @@ import pytest
 
 from focused.frontier.store import SEED_RANK, NewLink, Outcome, PageRecord, State
 from focused.pages.evidence import Evidence
-from tests.frontier.frontiers import Frontier, Plain, add, addresses, lease
+from tests.frontier.frontiers import Frontier, Plain, add, addresses, lease, rescore
 
 
 @pytest.fixture(params=["sqlite", "redis", "redis_cluster"])
@@ -129,7 +129,7 @@ def test_a_link_that_waits_and_is_a_seed_by_now_goes_before_others(make):
     assert not add(frontier.store, NewLink("http://seed/", "seed", base=SEED_RANK)), "it was fetched"
     store = frontier.again()
     assert store.waiting == 2
-    store.rescore()()()
+    rescore(store)
     assert addresses(store) == ["http://h/b", "http://h/a"]
 
 
@@ -137,7 +137,7 @@ def test_rescoring_puts_everything_in_order_anew(make):
     frontier = make()
     frontier.page("http://seed/", 0.5, [("http://h/a", 0.3), ("http://h/b", 0.6)])
     frontier.store.prioritizer = Plain(2.5, combine="mean")
-    frontier.store.rescore()()()
+    rescore(frontier.store)
     # 0.3 · 2.5 = 0.75; 0.6 · 2.5 mod 1 = 0.5
     assert addresses(frontier.store) == ["http://h/a", "http://h/b"]
 
@@ -145,9 +145,10 @@ def test_rescoring_puts_everything_in_order_anew(make):
 def test_evidence_that_comes_while_a_rescoring_runs_is_kept(make):
     frontier = make()
     frontier.page("http://seed/", 0.5, [("http://h/next", 0.99), ("http://h/a", 0.2), ("http://h/b", 0.5)])
-    finish = frontier.store.rescore()()
+    rescoring = frontier.store.rescoring()
+    rescoring.score()
     frontier.page("http://h/next", 0.5, [("http://h/a", 0.98)])
-    finish()
+    rescoring.adopt()
     assert lease(frontier.store).url == "http://h/a", "the mean of 0.2 and 0.98 is more than 0.5"
 
 
@@ -313,7 +314,7 @@ def test_scores_that_are_no_numbers_come_last_and_break_nothing(make):
 
     frontier = make(prioritizer=Odd())
     frontier.page("http://seed/", 0.5, [("http://h/a", 0.5), ("http://h/b", 0.3), ("http://h/c", 0.75)])
-    frontier.store.rescore()()()
+    rescore(frontier.store)
     assert addresses(frontier.store) == ["http://h/c", "http://h/b", "http://h/a"]
 
 
@@ -344,7 +345,7 @@ def test_a_returned_lease_comes_first_also_after_all_links_were_scored_again(mak
     better, worse = lease(store), lease(store)
     store.postpone(better)
     store.return_lease(worse)
-    store.rescore()()()
+    rescore(store)
     assert lease(store) is worse
     assert lease(store).url == better.url == "http://h/b"
 

@@ -7,7 +7,7 @@ import pytest
 from focused.frontier.records import count_by, read_items, read_records
 from focused.frontier.store import SEED_RANK, JobRefused, NewLink, Outcome, PageRecord, StoreBroken
 from focused.frontier.store_sqlite import SqliteStore
-from tests.frontier.frontiers import Frontier, Plain, add, addresses, always, crash
+from tests.frontier.frontiers import Frontier, Plain, add, addresses, always, crash, rescore
 
 
 @pytest.fixture
@@ -42,7 +42,7 @@ def test_rescoring_is_the_same_whether_evidence_is_held_in_memory_or_read(tmp_pa
         for n in range(12):
             frontier.page(f"http://h/{n}", 0.5, [(f"http://h/{m}", (n * m % 7) / 10) for m in range(12, 50)])
         frontier.store.prioritizer = Plain(2.5, combine="mean")
-        frontier.store.rescore()()()
+        rescore(frontier.store)
         order = addresses(frontier.store)
         frontier.store.close()
         return order
@@ -177,9 +177,10 @@ def test_a_rescoring_that_fails_leaves_scores_that_are_known_to_be_outdated(make
     store = frontier.store
     store.prioritizer = Once(2.5, combine="mean")
     store.prioritizer.fails = True
-    finish = store.rescore()()
+    rescoring = store.rescoring()
     with pytest.raises(MemoryError):
-        finish()
+        rescoring.score()
+    rescoring.adopt()
     store.prioritizer.fails = False
     assert store.lease(0, always).score == pytest.approx(0.5), "scored when it is taken"
 

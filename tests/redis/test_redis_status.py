@@ -27,7 +27,7 @@ from focused.redis.testing.server import RedisServer
 from focused.report.status import CUT_SHORT, ENDED, RUNNING
 from focused.report.status_text import status_lines
 from focused.running.process import crawl_environment
-from tests.frontier.frontiers import Plain, lease
+from tests.frontier.frontiers import Plain, lease, rescore
 
 Scrapy = Callable[..., subprocess.CompletedProcess[str]]
 Workers = Callable[..., RedisStore]
@@ -163,7 +163,7 @@ def test_links_are_counted_by_host_whatever_becomes_of_them(redis: RedisServer, 
     store, dying = worker("a:1"), worker("b:2", lease_seconds=1.0)
 
     def waiting() -> dict[str, int]:
-        store.rescore()()()
+        rescore(store)
         status = read(redis)
         assert sum(line.links for line in status.waiting_by_host) == status.waiting
         return {line.host: line.links for line in status.waiting_by_host}
@@ -201,7 +201,7 @@ def test_links_that_there_was_no_room_for(redis: RedisServer, worker: Workers) -
     store = worker("a:1", most_waiting=100)
     for host in ("x", "y"):
         add(store, host, 80)
-        store.rescore()()()
+        rescore(store)
     store.beat()
     status = read(redis)
     assert status.dropped == 160 - status.waiting > 0

@@ -16,7 +16,7 @@ from focused.frontier.store import SEED_RANK, JobRefused, NewLink, Outcome, Page
 from focused.redis.server import forget
 from focused.redis.store import RedisStore
 from focused.redis.testing.server import RedisServer
-from tests.frontier.frontiers import Frontier, Plain, add, addresses, always, crash, lease, open_redis
+from tests.frontier.frontiers import Frontier, Plain, add, addresses, always, crash, lease, open_redis, rescore
 
 
 @pytest.fixture
@@ -633,7 +633,7 @@ def test_after_new_lessons_new_evidence_speaks_alone_until_everything_is_scored_
     again = lease(store)
     assert again.score == pytest.approx(0.3)
     store.postpone(again)
-    store.rescore()()()
+    rescore(store)
     best = lease(store)
     assert (best.url, best.score) == ("http://h/a", pytest.approx((0.45 + 0.2) / 2))
     store.close()
@@ -691,7 +691,7 @@ def test_scoring_again_beside_a_crawl_loses_no_link_and_hands_none_out_twice(red
     work = None
     for step in range(5_000):
         if step % 7 == 0:
-            rescoring = other.rescore().__self__
+            rescoring = other.rescoring()
             work = _interrupted(rescoring, random)
         if work is not None and next(work, "done") == "done":
             work = None
@@ -707,7 +707,7 @@ def test_scoring_again_beside_a_crawl_loses_no_link_and_hands_none_out_twice(red
             page(one, leased)
     for leased in held:
         one.postpone(leased)
-    other.rescore()()()
+    rescore(other)
     taken += addresses(one)
     assert len(taken) == len(set(taken)) == 400
 
@@ -728,7 +728,7 @@ def _interrupted(rescoring, random):
 def test_more_links_than_there_is_room_for_and_the_worst_go(redis):
     store = open_redis(redis, most_waiting=100)
     fill(store, 104, hosts=3)
-    store.rescore()()()
+    rescore(store)
     store.beat()
     assert store.waiting == 95
     assert store.dropped == 9
@@ -771,7 +771,7 @@ def test_all_keys_of_a_crawl_lie_in_one_slot(redis_cluster):
     frontier.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.5)])
     frontier.store.save_model("prioritizer", {}, 0)
     frontier.store.note("key", "value")
-    frontier.store.rescore()()()
+    rescore(frontier.store)
     lease(frontier.store)
     frontier.store.commit()
     with redis_cluster.client() as client:
@@ -788,7 +788,7 @@ def test_a_client_of_a_cluster_will_do(redis_cluster):
     store = RedisStore(RedisCluster(host="127.0.0.1", port=redis_cluster.port), "test", "worker", Plain())
     fill(store, 3)
     page(store, lease(store))
-    store.rescore()()()
+    rescore(store)
     assert addresses(store) == ["http://h0/1", "http://h0/0"]
     store.close()
     client = RedisCluster(host="127.0.0.1", port=redis_cluster.port)

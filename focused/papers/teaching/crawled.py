@@ -14,6 +14,7 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.frontier.combining import combined
 from focused.frontier.evidence import EvidenceReader, leading_to
 from focused.frontier.starts import read_about, untaught_prioritizer
 from focused.frontier.store import SEED_RANK
@@ -86,15 +87,8 @@ def read_crawled(connection: sqlite3.Connection) -> Crawled:
 
 def _combined(scores: Floats, target: Ints, pages: int, combine: str) -> Floats:
     """One score a page; what was never linked comes last."""
-    combined = np.full(pages, -np.inf)
-    if combine == "first":
-        combined[target[::-1]] = scores[::-1]
-    elif combine == "max":
-        np.maximum.at(combined, target, scores)
-    else:
-        pieces = np.bincount(target, minlength=pages)
-        combined[pieces > 0] = (np.bincount(target, scores, pages) / np.maximum(pieces, 1))[pieces > 0]
-    return combined
+    is_linked = np.bincount(target, minlength=pages) > 0
+    return np.where(is_linked, combined(scores, target, pages, combine), -np.inf)
 
 
 class _Replay:

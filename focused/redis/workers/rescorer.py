@@ -65,7 +65,7 @@ class Rescorer:
                 pass
             else:
                 return
-        self._pool.rescoring(prioritizer).run()
+        self._pool.rescoring(prioritizer).score()
 
     def close(self) -> None:
         """End the process, whatever it is doing: what it has not written keeps the place that it has."""
@@ -81,7 +81,7 @@ def main() -> None:
     for (crawl, prioritizer), answer in questions():
         try:
             pool = pool or crawl.pool(prioritizer.id_bits)
-            pool.rescoring(prioritizer).run()
+            pool.rescoring(prioritizer).score()
         except CallRefused:
             answer(_failure())
         except (StoreBroken, JobRefused) as away:
