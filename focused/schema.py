@@ -28,22 +28,22 @@ class Kind:
 
     def __init__(self, words: str, to_value: Callable[[Any], Any]) -> None:
         self.words = words
-        self._to_value = to_value
+        self.to_value = to_value
 
     def convert(self, value: Any, where: str, problems: Problems) -> Any:
         """The value, converted; None, and a problem, if it cannot be."""
         try:
-            return self._to_value(value)
+            return self.to_value(value)
         except ValueError as error:
             problems.add(where, str(error))
             return None
 
 
 class ListKind(Kind):
-    """A list: typed, as JSON, or as text whose entries a ``separator`` sets apart."""
+    """A list of texts; also as JSON, or as text, where a ``separator`` sets the entries apart."""
 
-    def __init__(self, words: str, separator: str, to_entry: Callable[[str], str] = str) -> None:
-        super().__init__(words, self._to_entries)
+    def __init__(self, to_entry: Callable[[str], str], words: str = "", separator: str = "") -> None:
+        super().__init__(words or in_words(list[str]), self._to_entries)
         self._separator = separator
         self._to_entry = to_entry
 
@@ -52,14 +52,16 @@ class ListKind(Kind):
         good: dict[str, None] = {}
         for i, entry in enumerate(super().convert(value, where, problems) or ()):
             try:
-                good[self._to_entry(entry.strip())] = None
+                good[self._to_entry(STRING.to_value(entry).strip())] = None
             except ValueError as error:
                 problems.add(f"{where}[{i}]", str(error))
         return list(good)
 
-    def _to_entries(self, value: Any) -> list[str]:
+    def _to_entries(self, value: Any) -> list[Any]:
         if isinstance(value, (list, tuple)):
-            return [str(entry) for entry in value]
+            return list(value)
+        if not self._separator:
+            raise ValueError(f"{value!r} is not {self.words}")
         text = str(value).strip()
         if re.match(r'\[\s*["\]]', text):
             try:
@@ -83,10 +85,8 @@ def typed(kind: Any) -> Kind:
     """The kind of a type that msgspec knows, also from text."""
 
     def to_value(value: Any) -> Any:
-        # msgspec wants .5 as 0.5.
-        text = re.sub(r"^\.", "0.", value.strip()) if isinstance(value, str) else value
         try:
-            return msgspec.convert(text, kind, strict=False)
+            return msgspec.convert(_number(value) if kind is not str else value, kind, strict=False)
         except msgspec.ValidationError:
             raise ValueError(f"{value!r} is not {in_words(kind)}") from None
 
@@ -97,7 +97,7 @@ def named(part: str) -> Kind:
     """The name of a part (a critic, a prioritizer, a frontier): a short one, or a dotted path."""
 
     def to_value(value: Any) -> str:
-        name = str(value).strip()
+        name: str = STRING.to_value(value).strip()
         check_name(part, name)
         return name
 
@@ -137,6 +137,11 @@ _PLAIN = {
 }
 
 
+def _number(value: Any) -> Any:
+    """A number written as msgspec wants it: ``.5`` is 0.5."""
+    return re.sub(r"^\.", "0.", value.strip()) if isinstance(value, str) else value
+
+
 def _to_text(value: Any) -> str:
     if isinstance(value, (str, Path, int, float)) and not isinstance(value, bool):
         return str(value)
@@ -163,7 +168,7 @@ def _to_pattern(text: str) -> str:
 
 
 def _to_dry(value: Any) -> Dry:
-    parts = [re.sub(r"^\.", "0.", part.strip()) for part in str(value).split("/", 1)]
+    parts = map(_number, str(value).split("/", 1))
     try:
         return msgspec.convert(dict(zip(("harvest", "pages"), parts, strict=False)), Dry, strict=False)
     except msgspec.ValidationError as error:
@@ -175,12 +180,13 @@ def _to_dry(value: Any) -> Dry:
 POSITIVE, COUNT = typed(Positive), typed(Annotated[int, Meta(ge=0)])
 SHARE, AMOUNT = typed(Share), typed(Annotated[float, Meta(ge=0)])
 SWITCH = typed(bool)
+STRING, TABLE = typed(str), typed(dict[str, Any])
 TEXT = Kind("text", _to_text)
 FILE = Kind("a file", _to_file)
 DRY = Kind("`h/k`", _to_dry)
 # Addresses may contain commas: one ends an address only where the next begins, or a line does.
-URLS = ListKind("addresses", r"\s*,\s*(?=https?://|\s|$)|\s+", to_url)
-HOSTS = ListKind("host names", r"[\s,]+", to_host)
-TEXTS = ListKind("texts", r"[\s,]+")
+URLS = ListKind(to_url, "addresses", r"\s*,\s*(?=https?://|\s|$)|\s+")
+HOSTS = ListKind(to_host, "host names", r"[\s,]+")
+TEXTS = ListKind(str, "texts", r"[\s,]+")
 # Set apart by white space alone: {1,3} has a comma, an address has no space.
-PATTERNS = ListKind("regular expressions", r"\s+", _to_pattern)
+PATTERNS = ListKind(_to_pattern, "regular expressions", r"\s+")

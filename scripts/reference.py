@@ -15,9 +15,8 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 from focused.defaults import SETTINGS  # noqa: E402  (only now is the project on the path)
-from focused.schema import in_words  # noqa: E402
 from focused.topics.arguments import KINDS  # noqa: E402
-from focused.topics.topic import KEYS  # noqa: E402
+from focused.topics.keys import KEYS  # noqa: E402
 
 DECLARATION = re.compile(r'    "?(\w+)"?: ')
 
@@ -50,7 +49,7 @@ def settings_page(page: str) -> str:
 
 def topics_page(page: str) -> str:
     """docs/topics.md with its tables of keys and arguments made anew."""
-    keys = [[f"`{name}`", in_words(KEYS[name]), words] for _, name, words in explained("topics/topic")]
+    keys = [[f"`{name}`", KEYS[name].words, words] for _, name, words in explained("topics/keys")]
     about = {name: words for _, name, words in explained("topics/arguments")}
     about |= {SETTINGS[name].argument: words for _, name, words in explained("defaults")}
     arguments = [[f"`{name}`", kind.words, about[name]] for name, kind in KINDS.items()]

@@ -23,34 +23,15 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 # LOG_FILE, LOG_LEVEL and their kind are not here: Scrapy opens the log again once the spider has been made.
-READ_BEFORE_THE_SPIDER = frozenset(
-    {
-        "ADDONS",  # half of an add-on would still work, which is worse than none
-        "ASYNCIO_EVENT_LOOP",
-        "BOT_NAME",
-        "COMMANDS_MODULE",
-        "DNSCACHE_ENABLED",
-        "DNSCACHE_SIZE",
-        "DNS_RESOLVER",
-        "DNS_TIMEOUT",
-        "EDITOR",
-        "FORCE_CRAWLER_PROCESS",
-        "LOG_INSTALL_ROOT_HANDLER",
-        "LOG_STDOUT",
-        "LOG_VERSIONS",
-        "NEWSPIDER_MODULE",
-        "REACTOR_THREADPOOL_MAXSIZE",
-        "SPIDER_CONTRACTS",
-        "SPIDER_CONTRACTS_BASE",
-        "SPIDER_LOADER_CLASS",
-        "SPIDER_LOADER_WARN_ONLY",
-        "SPIDER_MODULES",
-        "TEMPLATES_DIR",
-        "TWISTED_DNS_RESOLVER",
-        "TWISTED_REACTOR",
-        "TWISTED_REACTOR_ENABLED",
-    }
-)
+# Half of an add-on would still work, which is worse than none.
+_READ_BEFORE = """
+    ADDONS ASYNCIO_EVENT_LOOP BOT_NAME COMMANDS_MODULE DNSCACHE_ENABLED DNSCACHE_SIZE DNS_RESOLVER DNS_TIMEOUT
+    EDITOR FORCE_CRAWLER_PROCESS LOG_INSTALL_ROOT_HANDLER LOG_STDOUT LOG_VERSIONS NEWSPIDER_MODULE
+    REACTOR_THREADPOOL_MAXSIZE SPIDER_CONTRACTS SPIDER_CONTRACTS_BASE SPIDER_LOADER_CLASS
+    SPIDER_LOADER_WARN_ONLY SPIDER_MODULES TEMPLATES_DIR TWISTED_DNS_RESOLVER TWISTED_REACTOR
+    TWISTED_REACTOR_ENABLED
+"""
+READ_BEFORE_THE_SPIDER = frozenset(_READ_BEFORE.split())
 # Scrapy reads these as fractions, although their defaults are whole.
 FRACTIONS = frozenset({"DNS_TIMEOUT", "DOWNLOAD_DELAY", "DOWNLOAD_TIMEOUT"})
 _READERS = {
@@ -58,20 +39,11 @@ _READERS = {
     int: (BaseSettings.getint, "a whole number"),
     float: (BaseSettings.getfloat, "a number"),
 }
-_KNOWN = frozenset(name for name in vars(default_settings) if name.isupper()) | {
-    # Those of scrapy-redis that are looked at here.
-    "REDIS_DB",
-    "REDIS_ENCODING",
-    "REDIS_HOST",
-    "REDIS_PARAMS",
-    "REDIS_PORT",
-    "REDIS_START_URLS_AS_SET",
-    "REDIS_START_URLS_AS_ZSET",
-    "REDIS_START_URLS_KEY",
-    "REDIS_URL",
-    "SCHEDULER_FLUSH_ON_START",
-    "SCHEDULER_IDLE_BEFORE_CLOSE",
-}
+_OF_SCRAPY_REDIS = """
+    REDIS_DB REDIS_ENCODING REDIS_HOST REDIS_PARAMS REDIS_PORT REDIS_START_URLS_AS_SET REDIS_START_URLS_AS_ZSET
+    REDIS_START_URLS_KEY REDIS_URL SCHEDULER_FLUSH_ON_START SCHEDULER_IDLE_BEFORE_CLOSE
+"""
+_KNOWN = {name for name in vars(default_settings) if name.isupper()} | set(_OF_SCRAPY_REDIS.split())
 
 
 def apply_settings(topic: Topic, settings: BaseSettings) -> None:
@@ -87,17 +59,17 @@ def apply_settings(topic: Topic, settings: BaseSettings) -> None:
         settings.set("FOCUSED_SCOPE_ALLOWED_HOSTS", hosts, priority="cmdline")
 
 
-def check_topic_settings(table: Mapping[str, Any], label: str, problems: Problems) -> None:
-    """Add what is wrong with a ``[settings]`` table; ``label`` is how the user knows the topic."""
+def check_topic_settings(table: Mapping[str, Any], where_from: str, problems: Problems) -> None:
+    """Add what is wrong with a ``[settings]`` table."""
     for name in table:
-        where = f"{label}: settings.{name}"
+        where = f"{where_from}.{name}"
         if name in READ_BEFORE_THE_SPIDER:
             problems.add(where, f"Scrapy reads this before it reads topics: give it with -s {name}=… or in settings.py")
         elif name.upper() != name:
             problems.add(where, f"names of settings are in upper case{did_you_mean(name, _KNOWN | DEFAULTS.keys())}")
         else:
             _check(name, table, where, problems)
-            _warn_if_misspelt(f"{label}: settings.", name)
+            _warn_if_misspelt(f"{where_from}.", name)
 
 
 def check_settings(settings: BaseSettings, problems: Problems) -> None:

@@ -15,9 +15,9 @@ from typing import Any
 
 import msgspec
 
-from focused.schema import HOSTS, URLS
+from focused.schema import URLS
 from focused.topics import library
-from focused.topics.checks import check_content, well_typed
+from focused.topics.keys import convert_keys
 from focused.topics.problems import Problems, ProblemsError, did_you_mean, near
 from focused.topics.toml import UnreadableToml, read_toml
 
@@ -38,25 +38,15 @@ class Topic(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     ``[prioritizer]`` the key ``name`` chooses, the other keys are options of what is chosen.
     """
 
-    #: What the topic is called; its folder under `models/` is named after it
     name: str
-    #: For people: what belongs to the topic and what does not
     description: str = ""
-    #: Words and phrases, in any language. The critic `keywords` judges by them
     keywords: list[str] = []
-    #: The http(s) addresses to begin at; `-a seeds=` replaces them
     seeds: list[str] = []
-    #: A table of example pages, beside the topic file (see below)
     examples: str = ""
-    #: The classes that are wanted. A prefix includes its subtree: `Science.Biology` includes `Science.Biology.Birds`
     focus: list[str] = []
-    #: Crawl only these hosts and their subdomains; `-a allow_hosts=` adds to them
     allowed_hosts: list[str] = []
-    #: `name` chooses the judge of pages, the other keys are its options: [critics.md](critics.md)
     critic: dict[str, Any] = {}
-    #: `name` chooses the judge of links, the other keys are its options: [prioritizers.md](prioritizers.md)
     prioritizer: dict[str, Any] = {}
-    #: Scrapy's settings and ours, for this topic
     settings: dict[str, Any] = {}
     path: Path | None = None
     given: str = ""
@@ -65,9 +55,6 @@ class Topic(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     def file(self) -> str:
         """What messages call the topic file; '' if there is none of the user's own."""
         return self.given or str(self.path or "")
-
-
-KEYS = {field.name: field.type for field in msgspec.structs.fields(Topic) if field.name not in {"path", "given"}}
 
 
 def load_topic(
@@ -85,12 +72,10 @@ def load_topic(
     """
     source = _source(spec.strip(), seeds, Path(folder).expanduser(), words=seedless or bool(seeds))
     problems = Problems()
-    values = well_typed(source.table, KEYS, source.label, problems)
-    check_content(values, source.table, source.label, problems)
-    own = URLS.convert(values.get("seeds", []), f"{source.label}: seeds", problems)
-    values["seeds"] = URLS.convert(seeds, "seeds (argument)", problems) or own
-    values["allowed_hosts"] = HOSTS.convert(values.get("allowed_hosts", []), f"{source.label}: allowed_hosts", problems)
-    values["examples"] = _examples(values.get("examples", ""), source, problems)
+    values = convert_keys(source.table, source.label, problems)
+    if seeds:
+        values["seeds"] = URLS.convert(seeds, "seeds (argument)", problems)
+    values["examples"] = _examples(values.get("examples") or "", source, problems)
     if seeds_needed and not seeds and not source.table.get("seeds"):
         problems.add(
             f"{source.label}: seeds", "missing: a crawl needs addresses to begin at, here or -a seeds=https://…"

@@ -192,6 +192,7 @@ robotstxt_obey = false
         "name",
         "discription",
         "keywords[1]",
+        "keywords[2]",
         "seeds[0]",
         "seeds[1]",
         "seeds[2]",

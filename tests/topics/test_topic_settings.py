@@ -72,7 +72,7 @@ def topic_with(**settings: object) -> Topic:
 
 def problems_with(**settings: object) -> list[str]:
     problems = Problems()
-    check_topic_settings(settings, "x.toml", problems)
+    check_topic_settings(settings, "x.toml: settings", problems)
     return problems.found
 
 

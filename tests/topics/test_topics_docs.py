@@ -8,9 +8,10 @@ from pathlib import Path
 
 from focused.topics.arguments import KINDS
 from focused.topics.examples import read_examples
+from focused.topics.keys import KEYS
 from focused.topics.library import shipped_topics
 from focused.topics.settings import READ_BEFORE_THE_SPIDER
-from focused.topics.topic import KEYS, load_topic
+from focused.topics.topic import load_topic
 
 PAGE = (Path(__file__).parents[2] / "docs" / "topics.md").read_text(encoding="utf-8")
 
