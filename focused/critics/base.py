@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.pages.page import Page
-from focused.pages.tokens import Ids
+from focused.pages.page import Page, Text
 
 if TYPE_CHECKING:
     from focused.critics.targets import Targets
@@ -42,45 +41,58 @@ class Reason:
 
 
 class Critic(ABC):
-    """A judge of pages. Made by `fit`, or ready when constructed; used through `judge` and `score_texts`.
+    """A judge of pages. It needs `judge`; all else has defaults.
 
-    ``options`` are the keys of the topic's ``[critic]`` table; a critic names those it knows in its constructor.
+    Options of the constructor are the keys of the topic's ``[critic]`` table. An option called ``keywords`` gets the
+    topic's keywords.
     """
 
     name: ClassVar[str]
-    learns: ClassVar[bool] = True
-    """Must it be taught from examples (and is kept in the models folder), or is it ready when constructed?"""
+    """What messages call it; the name of the class unless it says otherwise."""
+    learns: ClassVar[bool] = False
+    """Must `fit` teach it from examples (it is then kept in the models folder)? Else it is ready when constructed."""
     targets: Targets | None = None
-    """What is sought, for prioritizers that compare with it; filled in by who teaches it."""
+    """What is sought, for prioritizers that compare with it; filled in by whoever teaches it."""
     trained: str = ""
-    """Tells one training from another; filled in by who loads it from the models folder."""
+    """Tells one training from another; filled in when it is loaded from the models folder."""
 
-    @abstractmethod
-    def fit(self, pages: Sequence[Page], classes: Sequence[str], focus: Sequence[str]) -> Self:
-        """Learn from example pages and their classes; ``focus`` lists the classes (or prefixes) that are wanted."""
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "name" not in cls.__dict__:
+            cls.name = cls.__name__
 
     @abstractmethod
     def judge(self, page: Page) -> Verdict:
         """The verdict on one page. Changes nothing."""
 
-    @abstractmethod
-    def score_texts(self, texts: Sequence[Ids]) -> NDArray[np.float32]:
-        """The same opinion of short texts (an anchor, a window), each given as the ids of its words."""
+    def score_texts(self, texts: Sequence[Text]) -> NDArray[np.float32]:
+        """The relevance of short texts: those of links, and the words around them. Changes nothing.
 
-    @abstractmethod
+        By default each is judged as if it were a page. A critic that takes long for that should do it otherwise, or
+        answer `np.zeros(len(texts), np.float32)`: then links are judged by their pages alone.
+        """
+        judged = {text.ids.tobytes(): text for text in texts}
+        relevance = {ids: self.judge(Page.of_text(text.text)).relevance for ids, text in judged.items()}
+        return np.array([relevance[text.ids.tobytes()] for text in texts], np.float32)
+
     def explain(self, page: Page, most: int = 10) -> list[Reason]:
         """The words of a page that weigh most in its verdict, strongest first."""
+        return []
+
+    def fit(self, pages: Sequence[Page], classes: Sequence[str], focus: Sequence[str]) -> Self:
+        """Learn from example pages and their classes; ``focus`` lists the classes (or prefixes) that are wanted."""
+        return self
 
     def class_in_verdicts(self, name: str) -> str:
-        """What verdicts call the class of an example: its own name, or that of what it is taken together with."""
+        """The class that verdicts name for an example of this class: itself, or what it is taken together with."""
         return name
 
     def learn_from_seed(self, seed: Page) -> bool:
-        """Look at a seed page before any is judged; True if the critic has changed by it (then it is saved)."""
+        """Look at a seed page before any is judged. True if this changed the critic: then its `state` is saved."""
         return False
 
     def state(self) -> dict[str, Any]:
-        """What `learn_from_seed` has changed, as plain data; goes into the job's records."""
+        """What `learn_from_seed` has changed, as plain data for the job's records."""
         return {}
 
     def restore(self, state: dict[str, Any]) -> None:

@@ -31,7 +31,7 @@ from focused.critics.classes import wanted_among
 from focused.critics.language import Language, check_languages, guess_languages, language_of
 from focused.critics.targets import Targets
 from focused.critics.terms import HALF_AT, Terms
-from focused.pages.page import Page
+from focused.pages.page import Page, Text
 from focused.pages.tokens import Ids, word_to_id, words
 
 Floats = NDArray[np.float64]
@@ -55,7 +55,6 @@ class KeywordsCritic(Critic):
     """
 
     name = "keywords"
-    learns = False
 
     def __init__(
         self,
@@ -90,9 +89,9 @@ class KeywordsCritic(Critic):
         own, shared = self._shown_by_page(page)
         return Verdict(float(self._relevance(own, shared)[0]))
 
-    def score_texts(self, texts: Sequence[Ids]) -> NDArray[np.float32]:
+    def score_texts(self, texts: Sequence[Text]) -> NDArray[np.float32]:
         """An empty text, or one without any of the words, gets 0."""
-        ids, text = _end_to_end(texts)
+        ids, text = _end_to_end([text.ids for text in texts])
         shown = [terms.shown(ids, text, len(texts)) for terms in (self._own, self._shared)]
         return self._relevance(*shown).astype(np.float32)
 

@@ -29,8 +29,7 @@ from focused.critics.base import Critic, Reason, Verdict
 from focused.critics.classes import ranked, strongest, wanted
 from focused.critics.language import check_languages
 from focused.options import Seed
-from focused.pages.page import Page
-from focused.pages.tokens import Ids
+from focused.pages.page import Page, Text
 
 _PSEUDO_PAGES = 200
 _CLOSED_FORM_UP_TO = 4_000
@@ -53,6 +52,7 @@ class LogisticCritic(Critic):
     """
 
     name = "logistic"
+    learns = True
 
     def __init__(
         self,
@@ -138,13 +138,13 @@ class LogisticCritic(Critic):
         chances = self.probabilities(page.bag)
         return Verdict(min(float(chances[self.wanted_].sum()), 1.0), ranked(self.classes_, chances, self.wanted_))
 
-    def score_texts(self, texts: Sequence[Ids]) -> NDArray[np.float32]:
+    def score_texts(self, texts: Sequence[Text]) -> NDArray[np.float32]:
         """An empty text, or one of unknown words, gets the relevance of a page without words: the intercept's.
 
         A text is read as if it held one rare word more that is unknown: a single word is no proof. (On anchors of
         wpcd and uci this ranks a little better than without.)
         """
-        text, columns, counts = self.vocabulary_.count(texts)
+        text, columns, counts = self.vocabulary_.count([text.ids for text in texts])
         values = (1 + np.log(counts, dtype=np.float32)) * self.idf_[columns]
         unknown = float(self.idf_.max(initial=1.0))
         norms = np.sqrt(np.bincount(text, values * values, len(texts)) + unknown**2)

@@ -21,7 +21,7 @@ from lxml import etree
 from numpy.typing import NDArray
 
 from focused.pages.crumbs import DEEPEST, Crumbs
-from focused.pages.tokens import LEXICON, Ids, Lexicon
+from focused.pages.tokens import LEXICON, Ids, Lexicon, words
 from focused.pages.urls import Joiner, join
 
 if TYPE_CHECKING:
@@ -94,8 +94,18 @@ class Page:
 
     def anchor(self, link: int) -> str:
         """The text at offset 0 of one link."""
-        first, last = self.links.first[link], self.links.last[link]
-        return " ".join(" ".join(self.leaves[first : last + 1]).split())
+        return self.text_of(int(self.links.first[link]), int(self.links.last[link]) + 1)
+
+    def text_of(self, first: int, end: int) -> str:
+        """The text of some leaves, in one line."""
+        return " ".join(" ".join(self.leaves[first:end]).split())
+
+    @classmethod
+    def of_text(cls, text: str, url: str = "") -> Page:
+        """A page that is nothing but a text."""
+        nowhere = np.zeros(0, np.uint32)
+        links = Links([], np.zeros(0, np.int32), np.zeros(0, np.int32), nowhere, nowhere)
+        return cls(url, "", [text], *LEXICON.leaves_to_ids([text]), links)
 
     @cached_property
     def bag(self) -> tuple[Ids, NDArray[np.int64]]:
@@ -109,6 +119,43 @@ class Page:
         if len(self.ids) < _MIN_WORDS_FOR_DIGEST:
             hasher.update("\n".join(self.links.urls).encode("utf-8", "surrogatepass"))
         return int.from_bytes(hasher.digest(), "big") >> 1
+
+
+class Text:
+    """A few words of a page, such as a link's: their ids, and, only if it is asked for, the text."""
+
+    __slots__ = ("_begin", "_end", "_page")
+
+    def __init__(self, page: Page, begin: int, end: int) -> None:
+        self._page, self._begin, self._end = page, begin, end
+
+    @classmethod
+    def of(cls, text: str) -> Text:
+        """A text by itself."""
+        page = Page.of_text(text)
+        return cls(page, 0, len(page.ids))
+
+    @property
+    def ids(self) -> Ids:
+        """The ids of the words."""
+        return self._page.ids[self._begin : self._end]
+
+    @property
+    def text(self) -> str:
+        """The text of the leaves that hold the words; of a leaf that is cut, the words alone."""
+        page, begin, end = self._page, self._begin, min(self._end, len(self._page.ids))
+        if begin >= end:
+            return ""
+        first, last = np.searchsorted(page.starts, [begin, end - 1], side="right").tolist()
+        if page.starts[first - 1] == begin and page.starts[last] == end:
+            return page.text_of(first - 1, last)
+        skipped = int(begin - page.starts[first - 1])
+        return " ".join(words(" ".join(page.leaves[first - 1 : last]))[skipped : skipped + end - begin])
+
+
+def texts_of(page: Page, begin: NDArray[np.int64], end: NDArray[np.int64]) -> list[Text]:
+    """The words of a page from each beginning to the end beside it."""
+    return [Text(page, i, j) for i, j in zip(begin.tolist(), end.tolist(), strict=True)]
 
 
 def parse_page(root: Any, url: str, limits: PageLimits = PageLimits(), *, lexicon: Lexicon = LEXICON) -> Page:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.base import Critic
-from focused.pages.page import Links, Page
+from focused.pages.page import Links, Page, Text, texts_of
 from focused.prioritizers.rows import logit
 
 
@@ -17,11 +17,10 @@ def opinions(critic: Critic | None, page: Page, links: Links, *within: int) -> N
     """
     if critic is None or not len(page.ids) or not len(links):
         return np.zeros((len(links), len(within)), np.float32)
-    texts = [page.ids[:0]]
+    texts = [Text(page, 0, 0)]
     for leaves in within:
-        begin = page.starts[np.maximum(links.first - leaves, 0)].tolist()
-        end = page.starts[np.minimum(links.last + leaves + 1, len(page.leaves))].tolist()
-        texts += [page.ids[i:j] for i, j in zip(begin, end, strict=True)]
+        begin = page.starts[np.maximum(links.first - leaves, 0)]
+        texts += texts_of(page, begin, page.starts[np.minimum(links.last + leaves + 1, len(page.leaves))])
     read = logit(critic.score_texts(texts))
     beyond: NDArray[np.float32] = (read[1:] - read[0]).reshape(len(within), -1).T
     return beyond

@@ -6,7 +6,7 @@ import pytest
 
 from focused.critics.keywords import KeywordsCritic
 from focused.options import make
-from focused.pages.page import Page
+from focused.pages.page import Page, Text
 from tests.critics.toy_pages import page
 
 FILLER = "People in the town said that the year was good and that they would come again with the children. "
@@ -51,9 +51,9 @@ def test_the_words_of_a_phrase_count_for_more_side_by_side(critic: KeywordsCriti
 
 
 def test_a_phrase_does_not_reach_over_the_end_of_a_text(critic: KeywordsCritic) -> None:
-    end, begin = page("on the rock").ids, page("climbing up").ids
+    end, begin = Text.of("on the rock"), Text.of("climbing up")
     both = critic.score_texts([end, begin])
-    assert max(both) < critic.score_texts([page("on the rock climbing up").ids])[0]
+    assert max(both) < critic.score_texts([Text.of("on the rock climbing up")])[0]
 
 
 def test_rare_words_weigh_more_than_common_ones() -> None:

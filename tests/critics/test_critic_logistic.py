@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from focused.critics.background import BACKGROUND
 from focused.critics.logistic import LogisticCritic
 from focused.options import make
+from focused.pages.page import Text
 from focused.pages.tokens import words
 from tests.critics.toy_pages import BIRDS, MEALS, STARS, examples, page
 
@@ -41,9 +42,9 @@ def test_relevance_is_graded() -> None:
 def test_a_text_of_one_telling_word_is_less_certain_than_a_page_of_them() -> None:
     pages, classes = examples()
     critic = LogisticCritic().fit(pages, classes, ["nature.birds"])
-    few, many = (page(text).ids for text in ("bird", "bird owl feathers nest beak"))
+    few, many = Text.of("bird"), Text.of("bird owl feathers nest beak")
     read = critic.score_texts([few, many])
-    assert critic.score_texts([page("").ids])[0] < read[0] < read[1]
+    assert critic.score_texts([Text.of("")])[0] < read[0] < read[1]
 
 
 def test_classes_are_named() -> None:

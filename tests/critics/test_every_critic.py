@@ -10,8 +10,7 @@ import pytest
 
 from focused.critics.base import Critic
 from focused.critics.models import Card, load_critic, save_critic
-from focused.pages.page import Page
-from focused.pages.tokens import LEXICON
+from focused.pages.page import Page, Text
 from focused.registry import find, names
 from tests.critics.toy_pages import BIRDS, MEALS, STARS, examples, page
 
@@ -71,7 +70,7 @@ def test_classes_in_focus_sum_to_the_relevance(name: str, negatives: bool, all_p
 def test_judging_changes_nothing(critic: Critic, all_pages: list[Page]) -> None:
     before = pickle.dumps(critic)
     first = [critic.judge(one) for one in all_pages]
-    critic.score_texts([one.ids for one in all_pages])
+    critic.score_texts([Text(one, 0, len(one.ids)) for one in all_pages])
     for one in all_pages:
         critic.explain(one)
     assert [critic.judge(one) for one in all_pages] == first
@@ -93,7 +92,7 @@ def test_an_empty_page_is_as_doubtful_as_one_of_unknown_words(critic: Critic) ->
 
 
 def test_texts_are_read_as_one_column_of_float32(critic: Critic) -> None:
-    texts = [LEXICON.text_to_ids(text) for text in ["bird", "", "boil the potatoes", "zzzz", "owl bird of prey"]]
+    texts = [Text.of(text) for text in ["bird", "", "boil the potatoes", "zzzz", "owl bird of prey"]]
     read = critic.score_texts(texts)
     assert read.dtype == np.float32
     assert read.shape == (5,)

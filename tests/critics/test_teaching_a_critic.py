@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from focused.critics.base import Critic, Verdict
+from focused.critics.base import Critic, Reason
 from focused.critics.choose import choose_critic, critic_for
 from focused.critics.classes import NoSuchClass
 from focused.critics.keywords import KeywordsCritic
@@ -64,14 +64,14 @@ def test_what_is_no_critic_is_told_with_the_way_out(name: str) -> None:
 
 
 class HalfACritic(Critic):
-    """Judges, and no more."""
+    """Explains what it does not judge."""
 
-    def judge(self, page: Page) -> Verdict:
-        return Verdict(0.5)
+    def explain(self, page: Page, most: int = 10) -> list[Reason]:
+        return [Reason("word", 1.0)]
 
 
 def test_a_critic_that_is_not_finished_is_told_what_it_lacks() -> None:
-    with pytest.raises(UnknownName, match=r"HalfACritic' is not a whole critic: it lacks explain, fit, score_texts$"):
+    with pytest.raises(UnknownName, match=r"HalfACritic' is not a whole critic: it lacks judge$"):
         choose_critic(WORDS, f"{__name__}.HalfACritic")
 
 

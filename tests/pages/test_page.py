@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from focused.pages.page import PageLimits, page_from_html
+from focused.pages.page import PageLimits, Text, page_from_html
+from focused.pages.tokens import word_to_id, words
 from focused.pages.urls import join, url_to_host, url_to_key
 
 FIGURE_3 = "<ul><li>T</li><li>T <a href=v>T <font>T</font></a></li><li><em>T</em></li><li><tt>T</tt> T</li></ul>"
@@ -181,3 +182,28 @@ def test_take_gives_some_links_in_the_order_asked():
     assert links.urls == ["http://h/dir/3", "http://h/dir/1"]
     assert links.first.tolist() == [2, 0]
     assert np.array_equal(links.first, links.last)
+
+
+@pytest.mark.parametrize(
+    ("begin", "end", "expected"),
+    [
+        (0, 6, "Red Bird! sits on the tree"),
+        (0, 2, "Red Bird!"),
+        (2, 4, "sits on"),
+        (1, 4, "bird sits on"),
+        (3, 5, "on the"),
+        (4, 99, "the tree"),
+        (2, 2, ""),
+    ],
+)
+def test_a_text_is_told_as_it_was_written_or_by_the_words_of_a_leaf_that_is_cut(begin, end, expected):
+    found = parse("<p>Red  Bird!</p><img><p>sits on</p> <b></b><p>the tree</p>")
+    text = Text(found, begin, end)
+    assert text.text == expected
+    assert text.ids.tolist() == [word_to_id(word) for word in words(text.text)]
+
+
+def test_a_text_by_itself():
+    assert Text.of("The Owl, at night").text == "The Owl, at night"
+    assert Text.of("").text == ""
+    assert len(Text.of("The Owl, at night").ids) == 4

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from focused.critics.base import Critic, Reason, Verdict
+from focused.critics.base import Critic, Verdict
 from focused.critics.targets import Targets
 from focused.pages.evidence import Evidence
 from focused.pages.page import Page, page_from_html
@@ -33,17 +33,8 @@ class OneWordCritic(Critic):
         self.id = word_to_id(word)
         self.targets = Targets.of_words({self.id: word})
 
-    def fit(self, pages, classes, focus):
-        return self
-
     def judge(self, page):
-        return Verdict(float(self.score_texts([page.ids])[0]))
-
-    def score_texts(self, texts):
-        return np.array([0.9 if self.id in text else 0.1 for text in texts], np.float32)
-
-    def explain(self, page, most=10):
-        return [Reason("penguin", 1.0)]
+        return Verdict(float(np.float32(0.9 if self.id in page.ids else 0.1)))
 
 
 def page(body: str, url: str = URL) -> Page:

@@ -34,7 +34,7 @@ class Mild(KeywordsCritic):
     """Never sure of anything."""
 
     def score_texts(self, texts: Any) -> Any:
-        return np.array([0.6 if word_to_id("bird") in text else 0.5 for text in texts], np.float32)
+        return np.array([0.6 if word_to_id("bird") in text.ids else 0.5 for text in texts], np.float32)
 
 
 def seen_by(prioritizer: Prioritizer, rows: list[int] | None = None) -> Evidence:

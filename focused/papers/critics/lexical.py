@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from focused.critics.base import Critic, Reason, Verdict
 from focused.critics.classes import NoSuchClass, wanted
 from focused.critics.language import check_languages, guess_languages
-from focused.pages.page import Page
+from focused.pages.page import Page, Text
 from focused.pages.tokens import Ids
 from focused.papers.critics.c_value import Terms, recognise, recognise_example, spelling_of
 from focused.papers.critics.level_model import LevelModel
@@ -49,6 +49,7 @@ class LexicalCritic(Critic):
     """
 
     name = "lexical"
+    learns = True
 
     def __init__(
         self,
@@ -81,9 +82,9 @@ class LexicalCritic(Critic):
     def judge(self, page: Page) -> Verdict:
         return self._verdict(self.model_.page(recognise(page).head(_READ_OF_A_PAGE)))
 
-    def score_texts(self, texts: Sequence[Ids]) -> NDArray[np.float32]:
+    def score_texts(self, texts: Sequence[Text]) -> NDArray[np.float32]:
         """A short text is told by all runs of words in it: there are too few to recognise terms."""
-        phrases, text = runs_in(Phrases.of(texts))
+        phrases, text = runs_in(Phrases.of([text.ids for text in texts]))
         best = self.model_.best(phrases)
         total = np.zeros((len(texts), self.model_.n + 1))
         np.add.at(total, text, best)

@@ -32,8 +32,7 @@ from focused.critics.bag import Bag, Vocabulary, min_pages_for
 from focused.critics.base import Critic, Reason, Verdict
 from focused.critics.classes import ranked, strongest, wanted
 from focused.critics.language import check_languages
-from focused.pages.page import Page
-from focused.pages.tokens import Ids
+from focused.pages.page import Page, Text
 
 _KNOWN_BEFORE = 300
 
@@ -51,6 +50,7 @@ class NaiveBayesCritic(Critic):
     """
 
     name = "naive-bayes"
+    learns = True
 
     def __init__(
         self,
@@ -108,9 +108,9 @@ class NaiveBayesCritic(Critic):
     def _relevance(self, chances: NDArray[np.float64]) -> float:
         return min(float(chances[self.wanted_].sum()), 1.0)
 
-    def score_texts(self, texts: Sequence[Ids]) -> NDArray[np.float32]:
+    def score_texts(self, texts: Sequence[Text]) -> NDArray[np.float32]:
         """An empty text, or one of unknown words, gets the focus classes' share of the priors."""
-        text, columns, counts = self.vocabulary_.count(texts)
+        text, columns, counts = self.vocabulary_.count([text.ids for text in texts])
         rows = csr_matrix((counts, (text, columns)), shape=(len(texts), len(self.vocabulary_)))
         joint = self.log_prior_ + rows @ self.log_theta_
         wanted_ = logsumexp(joint[:, self.wanted_], axis=1) - logsumexp(joint, axis=1)

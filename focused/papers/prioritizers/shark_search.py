@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from focused.critics.base import Critic
 from focused.options import Seed
 from focused.pages.evidence import Evidence
+from focused.pages.page import texts_of
 from focused.papers.prioritizers.features import anchor_spans
 from focused.papers.prioritizers.similarity import By, Similarity
 from focused.prioritizers.base import Combination, Contribution, Prioritizer
@@ -79,9 +80,8 @@ class SharkSearch(Prioritizer):
     def _neighbourhood(self, page: Page, links: Links) -> NDArray[np.float32]:
         """Similarity of anchors and of their contexts, a row each."""
         begin, end = anchor_spans(page, links)
-        wide = np.maximum(begin - self.words, 0).tolist(), (end + self.words).tolist()
-        anchors = [page.ids[i:j] for i, j in zip(begin.tolist(), end.tolist(), strict=True)]
-        contexts = [page.ids[i:j] for i, j in zip(*wide, strict=True)]
+        anchors = texts_of(page, begin, end)
+        contexts = texts_of(page, np.maximum(begin - self.words, 0), end + self.words)
         anchor, context = self._similarity.of_texts([*anchors, *contexts]).reshape(2, -1)
         return np.stack([anchor, np.where(anchor > self.relevant, 1, context)])
 

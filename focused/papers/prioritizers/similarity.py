@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from focused.critics.base import Critic, Verdict
 from focused.critics.targets import Targets
-from focused.pages.page import Page
-from focused.pages.tokens import Ids
+from focused.pages.page import Page, Text
 
 Floats = NDArray[np.float32]
 By = Literal["critic", "cosine"]
@@ -36,13 +35,13 @@ class Similarity:
         """How alike a whole page is."""
         return verdict.relevance if self.by == "critic" else self._targets().likeness(page)
 
-    def of_texts(self, texts: Sequence[Ids]) -> Floats:
-        """How alike short texts are, each given as the ids of its words."""
+    def of_texts(self, texts: Sequence[Text]) -> Floats:
+        """How alike short texts are."""
         if self.by == "cosine":
-            return self._targets().text_likeness(texts)
+            return self._targets().text_likeness([text.ids for text in texts])
         if self._critic is None:
             raise ValueError(f"prioritizer {self._asker!r} has no critic to ask: build it with critic=…")
-        opinions = self._critic.score_texts([*texts, np.zeros(0, np.uint32)])
+        opinions = self._critic.score_texts([*texts, Text.of("")])
         nothing = float(opinions[-1])
         beyond: Floats = np.clip((opinions[:-1] - nothing) / max(1 - nothing, 1e-6), 0, 1).astype(np.float32)
         return beyond

@@ -9,7 +9,7 @@ import pytest
 
 from focused.critics.background import BACKGROUND
 from focused.options import make
-from focused.pages.page import Page, page_from_html
+from focused.pages.page import Page, Text, page_from_html
 from focused.papers.critics.naive_bayes import NaiveBayesCritic
 from tests.critics.toy_pages import BIRDS, MEALS, page
 
@@ -81,7 +81,7 @@ def test_very_long_pages_do_not_break_the_arithmetic(critic: NaiveBayesCritic) -
 
 def test_reading_a_text_is_judging_it(critic: NaiveBayesCritic) -> None:
     pages = [text("owl owl star"), text("the"), text("zebra")]
-    assert critic.score_texts([one.ids for one in pages]) == pytest.approx(
+    assert critic.score_texts([Text(one, 0, len(one.ids)) for one in pages]) == pytest.approx(
         [critic.judge(one).relevance for one in pages]
     )
 
