@@ -31,13 +31,14 @@ OPEN_CYCLES = {
     ("frontier", "middlewares"),
     ("parts", "papers"),
     ("teaching", "redis"),
+    ("spiders", "addon"),
 }
 """(room, room): one import of each cycle of rooms, for now."""
 
 TWO_MEANINGS = (
     {"Chain", "Floats", "Lessons", "Progress", "Step", "Teaching", "Terms", "Words"}
-    | {"Held", "Links", "Host", "Address", "Rules"}
-    | {"Figures", "Source", "Table"}
+    | {"Lease", "Links", "Host", "Address", "Rules"}
+    | {"Figures", "Table"}
 )
 """Names that classes of several rooms share, for now."""
 
