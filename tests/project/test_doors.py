@@ -32,6 +32,7 @@ OPEN_CYCLES = {
     ("parts", "papers"),
     ("teaching", "redis"),
     ("spiders", "addon"),
+    ("middlewares", "teaching"),
 }
 """(room, room): one import of each cycle of rooms, for now."""
 
