@@ -16,8 +16,8 @@ from scrapy.cmdline import execute
 from scrapy.utils.project import get_project_settings, inside_project
 
 from focused import __version__
+from focused.problems import did_you_mean
 from focused.registry import own
-from focused.topics.problems import did_you_mean
 
 COMMANDS_MODULE = "focused.commands"
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
+from focused.problems import Problems, ProblemsError
 from focused.schema import (
     AMOUNT,
     COUNT,
@@ -28,7 +29,6 @@ from focused.schema import (
     named,
     typed,
 )
-from focused.topics.problems import Problems, ProblemsError
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings

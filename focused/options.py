@@ -13,8 +13,8 @@ from typing import Annotated, Any, TypeVar, get_type_hints
 import msgspec
 from msgspec import Meta
 
+from focused.problems import ProblemsError, did_you_mean
 from focused.schema import in_words
-from focused.topics.problems import ProblemsError, did_you_mean
 
 Seed = Annotated[int, Meta(ge=0, le=2**32 - 1)]
 """scikit-learn takes no larger one."""

@@ -18,7 +18,7 @@ from inspect import isabstract
 from typing import Any
 
 from focused.extras import way_out
-from focused.topics.problems import instead
+from focused.problems import instead
 
 logger = logging.getLogger(__name__)
 

@@ -15,9 +15,9 @@ from typing import Annotated, Any, Literal, get_args, get_origin
 import msgspec
 from msgspec import Meta, inspect
 
+from focused.addresses import to_host, to_url
+from focused.problems import Problems
 from focused.registry import check_name
-from focused.topics.addresses import to_host, to_url
-from focused.topics.problems import Problems
 
 Positive = Annotated[int, Meta(gt=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]

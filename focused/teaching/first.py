@@ -16,11 +16,11 @@ from focused.defaults import read
 from focused.frontier.records import check_job
 from focused.frontier.resume import begin_with, identity_of, is_in_redis
 from focused.parts import make_prioritizer
+from focused.problems import Problems, ProblemsError
 from focused.spiders.examples import Interrupted
 from focused.starting import refuse, topic_of
 from focused.teaching.plan import CannotTeach, needs_teaching, plan_teaching
 from focused.teaching.teach import teach_topic
-from focused.topics.problems import Problems, ProblemsError
 from focused.topics.settings import check_settings
 from focused.topics.topic import Topic
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from focused.defaults import RENAMED, SETTINGS, read
+from focused.problems import Problems, ProblemsError, did_you_mean
 from focused.schema import COUNT, POSITIVE, TEXT, URLS
-from focused.topics.problems import Problems, ProblemsError, did_you_mean
 
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings  # noqa: TID251  (only the type)

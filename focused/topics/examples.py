@@ -15,10 +15,10 @@ from pathlib import Path
 
 import msgspec
 
+from focused.addresses import BadAddress, to_url
 from focused.critics.base import in_focus
+from focused.problems import Problems, did_you_mean
 from focused.topics import library
-from focused.topics.addresses import BadAddress, to_url
-from focused.topics.problems import Problems, did_you_mean
 from focused.topics.text import NotUtf8, to_text
 from focused.topics.topic import Topic, TopicError
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from focused.addresses import to_host, to_url
 from focused.defaults import CRITIC_NAME, PRIORITIZER_NAME
 from focused.pages.tokens import words
+from focused.problems import Problems, did_you_mean
 from focused.schema import TABLE, Kind, ListKind, typed
-from focused.topics.addresses import to_host, to_url
-from focused.topics.problems import Problems, did_you_mean
 from focused.topics.settings import check_topic_settings
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings  # noqa: TID251  (they are all it uses)
 
 from focused.defaults import DEFAULTS, RENAMED, SETTINGS, read
-from focused.topics.problems import Problems, did_you_mean, near
+from focused.problems import Problems, did_you_mean, near
 
 if TYPE_CHECKING:
     from focused.topics.topic import Topic

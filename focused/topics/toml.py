@@ -7,8 +7,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from focused.problems import did_you_mean
 from focused.topics import library
-from focused.topics.problems import did_you_mean
 from focused.topics.text import NotUtf8, position, to_text
 
 

@@ -15,10 +15,10 @@ from typing import Any
 
 import msgspec
 
+from focused.problems import Problems, ProblemsError, did_you_mean, near
 from focused.schema import URLS
 from focused.topics import library
 from focused.topics.keys import convert_keys
-from focused.topics.problems import Problems, ProblemsError, did_you_mean, near
 from focused.topics.toml import UnreadableToml, read_toml
 
 logger = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ import scrapy
 from scrapy.settings import Settings, default_settings
 
 from focused.defaults import DEFAULTS, read
-from focused.topics.problems import Problems
+from focused.problems import Problems
 from focused.topics.settings import (
     FRACTIONS,
     READ_BEFORE_THE_SPIDER,

@@ -79,7 +79,7 @@ class Command(command.Command):
         from focused.lab.jobs import JobFailed
         from focused.lab.page import write_page
         from focused.lab.present import likeness_table, notes, tables, to_rich
-        from focused.topics.problems import Problems, ProblemsError
+        from focused.problems import Problems, ProblemsError
         from focused.topics.settings import check_settings
 
         assert self.settings is not None

@@ -16,7 +16,7 @@ from pathlib import Path as File
 import msgspec
 
 from focused.files import write_whole
-from focused.topics.problems import ProblemsError
+from focused.problems import ProblemsError
 
 GOAL, FAIL = "goal", "fail"
 ENDS = (GOAL, FAIL)

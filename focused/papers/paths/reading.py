@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from focused.papers.paths.path import ENDS, PREFIX, Path, PathsError, Step
-from focused.topics.problems import MOST_LISTED, Problems, did_you_mean
+from focused.problems import MOST_LISTED, Problems, did_you_mean
 
 _STEP_KEYS = Step.__struct_fields__
 

@@ -17,9 +17,9 @@ from scrapy import FormRequest, Request
 from scrapy.crawler import Crawler
 from scrapy_redis import defaults
 
+from focused.addresses import to_url
 from focused.frontier.requests import META
 from focused.redis.server import Server
-from focused.topics.addresses import to_url
 
 logger = logging.getLogger(__name__)
 
