@@ -97,8 +97,3 @@ class Critic(ABC):
 
     def restore(self, state: dict[str, Any]) -> None:
         """Take back what `state` gave."""
-
-
-def in_focus(name: str, focus: Sequence[str]) -> bool:
-    """Is a class wanted? A prefix takes the subtree: ``Science`` takes ``Science.Biology``, not ``Sciences``."""
-    return any(name == wanted or name.startswith(f"{wanted}.") for wanted in focus)

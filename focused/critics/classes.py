@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.bag import Columns, Vocabulary
-from focused.critics.base import Reason, in_focus
+from focused.critics.base import Reason
+from focused.topics.focus import in_focus
 
 UNWANTED = frozenset({"negative", "irrelevant", "other", "others", "no", "bad", "off-topic", "background", "0"})
 """Classes that are not wanted even if the topic has no ``focus`` (in any case of letters)."""

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.critics.base import Critic, in_focus
+from focused.critics.base import Critic
 from focused.critics.choose import choose_critic
 from focused.critics.models import Card, save_critic
 from focused.critics.teach import fit_for_use
@@ -23,6 +23,7 @@ from focused.lab.replay.log import FetchLog
 from focused.pages.page import Page
 from focused.papers.paths.graph import Graph, read_page
 from focused.papers.paths.topics import KnownTopic, read_examples, with_label
+from focused.topics.focus import in_focus
 from focused.topics.identity import fingerprint, slug
 from focused.topics.topic import Topic, load_topic
 from focused.warc.web import Web

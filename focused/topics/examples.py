@@ -1,8 +1,8 @@
-"""Example pages of a topic, by class: a table with a header, its columns set apart by tabs.
+"""Example pages of a topic, by class: a table with a header, its columns separated by tabs.
 
 Columns ``class`` and at least one of ``url``, ``file`` and ``text``, of which each row fills exactly one; a ``file``
-is looked for beside the table. Other columns are kept (an experiment holds out rows by them). There is no quoting: a
-tab ends a column, a line ends a row.
+is a path relative to the table's folder. Other columns are kept (an experiment holds out rows by them). There is no
+quoting: a tab ends a column, a line ends a row.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from pathlib import Path
 import msgspec
 
 from focused.addresses import BadAddress, to_url
-from focused.critics.base import in_focus
 from focused.problems import Problems, did_you_mean
 from focused.topics import library
+from focused.topics.focus import in_focus
 from focused.topics.text import NotUtf8, to_text
 from focused.topics.topic import Topic, TopicError
 
@@ -46,7 +46,7 @@ def read_examples(topic: Topic) -> list[Example]:
     if not topic.examples:
         raise TopicError([f"topic {topic.name!r} has no examples: name a file of them with the key 'examples'"])
     problems = Problems()
-    examples = list(_Table(topic.examples, problems).examples())
+    examples = list(_ExampleTable(topic.examples, problems).examples())
     if not examples and not problems.found:
         problems.add(topic.examples, "has a header and no examples")
     if not problems.found and topic.focus:
@@ -84,7 +84,7 @@ def _some(names: Collection[str], most: int = 10) -> str:
 
 
 @dataclass
-class _Table:
+class _ExampleTable:
     """A file of examples while it is read."""
 
     reference: str
@@ -158,7 +158,7 @@ class _Table:
             self._note(example.line, "a shipped topic brings its examples as url or text, not as file")
             return None
         path = Path(self.reference).parent / os.path.expanduser(name)
-        if not os.path.isfile(path):  # which is False, too, for what can be no file's name
+        if not os.path.isfile(path):  # False also for what cannot be a file's name
             self._note(example.line, f"there is no file {name!r} beside the table")
             return None
         return msgspec.structs.replace(example, file=str(path.resolve()))

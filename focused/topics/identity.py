@@ -1,4 +1,4 @@
-"""What tells topics apart: a name for their folders, and a digest of what defines them."""
+"""What distinguishes topics: a name for their folders, and a digest of what defines them."""
 
 from __future__ import annotations
 

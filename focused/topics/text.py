@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 class NotUtf8(ValueError):
-    """Bytes that are not UTF-8; the message tells file, line and column."""
+    """Bytes that are not UTF-8; the message names file, line and column."""
 
 
 def to_text(data: bytes, label: object) -> str:
@@ -28,13 +28,13 @@ def position(before: bytes) -> str:
 
 
 def read_table(path: str | Path) -> tuple[list[str], list[dict[str, str]]]:
-    """The columns and the rows of a table set apart by tabs, without quoting; what a row lacks is empty.
+    """The columns and the rows of a tab-separated table without quoting; what a row lacks is empty.
 
-    ValueError tells the file, and the line where it is known.
+    ValueError names the file, and the line if it is known.
     """
     text = to_text(Path(path).read_bytes(), path)
     reader = csv.DictReader(io.StringIO(text, newline=""), restval="", delimiter="\t", quoting=csv.QUOTE_NONE)
     try:
         return list(reader.fieldnames or ()), list(reader)
     except csv.Error as error:
-        raise ValueError(f"{path}:{reader.reader.line_num}: not a table set apart by tabs: {error}") from error
+        raise ValueError(f"{path}:{reader.reader.line_num}: not a tab-separated table: {error}") from error

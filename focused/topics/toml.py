@@ -1,4 +1,4 @@
-"""Topic files as tables, with errors that tell the file, the line and the column."""
+"""Topic files as tables, with errors that name the file, the line and the column."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def _sibling(reference: str) -> str:
 
 
 def _place(message: str, text: str) -> str:
-    """``line:column: what`` from tomllib's message, which tells the place only in words."""
+    """``line:column: what`` from tomllib's message, which gives the place only in words."""
     found = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", message, re.DOTALL)
     if not found:
         return f" not TOML: {message}"

@@ -1,7 +1,7 @@
 """A topic: what is sought, as the user wrote it down.
 
 It comes from a TOML file (shipped with the package, or the user's own) or from plain words and a few addresses to
-begin at. Whatever is wrong with it is told at once, each mistake with its file and key, before anything is fetched.
+begin at. All its mistakes are reported at once, each with its file and key, before anything is fetched.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def load_topic(
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
+class _Given:
     """A topic as it was read, and where from: ``label`` for messages, ``folder`` for files beside it."""
 
     label: str
@@ -94,25 +94,25 @@ class _Source:
     path: Path | None = None
 
 
-def _source(spec: str, seeds: Sequence[str], folder: Path, *, words: bool) -> _Source:
+def _source(spec: str, seeds: Sequence[str], folder: Path, *, words: bool) -> _Given:
     if not spec:
         raise TopicError([f"topic is empty: give {_CHOICES}"])
     try:
         if spec in library.shipped_topics():
             reference = f"{library.SHIPPED}{spec}.toml"
-            return _Source(reference, read_toml(reference, reference))
+            return _Given(reference, read_toml(reference, reference))
         path = folder / os.path.expanduser(spec)  # Path's own raises where there is no such user
         if _is_path(spec, path, bool(seeds)):
-            return _Source(spec, read_toml(str(path), spec), path.resolve().parent, path.resolve())
+            return _Given(spec, read_toml(str(path), spec), path.resolve().parent, path.resolve())
     except UnreadableToml as error:
         raise TopicError([str(error)]) from error
     if not words:
         raise TopicError([_unknown(spec)])
     meant = did_you_mean(spec, library.shipped_topics())
     if meant:
-        logger.warning("%r is no shipped topic, and taken as plain words%s", spec, meant)
+        logger.warning("%r is not a shipped topic, and is taken as plain words%s", spec, meant)
     keywords = [phrase.strip() for phrase in spec.split(",") if phrase.strip()]
-    return _Source(f"topic {spec!r}", {"name": spec, "keywords": keywords})
+    return _Given(f"topic {spec!r}", {"name": spec, "keywords": keywords})
 
 
 def _is_path(spec: str, path: Path, seeds: bool) -> bool:
@@ -132,7 +132,7 @@ def _unknown(spec: str) -> str:
     )
 
 
-def _examples(name: str, source: _Source, problems: Problems) -> str:
+def _examples(name: str, source: _Given, problems: Problems) -> str:
     """Where the examples are, if they can be read."""
     if not name.strip():
         return ""

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from focused.critics.base import in_focus
 from focused.lab.bounds import Truth, row, walk
 from focused.papers.paths.graph import read_graph
 from focused.papers.paths.topics import read_examples, read_labels, read_topics, with_label
+from focused.topics.focus import in_focus
 from focused.warc.web import Web
 
 CORPORA = Path(os.environ.get("FOCUSED_CORPORA", Path(__file__).parents[3] / "shared" / "corpora"))

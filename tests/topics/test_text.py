@@ -31,5 +31,5 @@ def test_an_empty_table_has_no_columns(tmp_path):
 def test_what_is_no_table_is_told_with_its_line(tmp_path):
     path = tmp_path / "a.tsv"
     path.write_text("url\ttitle\n" + "x" * 200_000)
-    with pytest.raises(ValueError, match=r"a\.tsv:2: not a table set apart by tabs"):
+    with pytest.raises(ValueError, match=r"a\.tsv:2: not a tab-separated table"):
         read_table(path)

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from focused.critics.base import in_focus
 from focused.papers.critics.profiles import Floats, Ints
+from focused.topics.focus import in_focus
 
 IRRELEVANT = "irrelevant"
 FRACTION = 0.25

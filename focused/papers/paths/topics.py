@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from focused.critics.base import in_focus
+from focused.topics.focus import in_focus
 from focused.topics.text import read_table, to_text
 
 

@@ -11,7 +11,7 @@ from pathlib import Path as File
 import msgspec
 import numpy as np
 
-from focused.critics.base import RELEVANT, in_focus
+from focused.critics.base import RELEVANT
 from focused.critics.classes import UNWANTED
 from focused.frontier.records import read_records
 from focused.papers.paths.draw import Field, Mask
@@ -20,6 +20,7 @@ from focused.papers.paths.path import PathsError
 from focused.papers.paths.topics import KnownTopic, read_topics, with_label
 from focused.problems import did_you_mean
 from focused.topics.examples import read_examples
+from focused.topics.focus import in_focus
 from focused.topics.text import read_table
 from focused.topics.topic import Topic, load_topic
 from focused.warc.web import Web, normal_form
