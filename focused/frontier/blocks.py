@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.frontier.held import Held, Piece
+from focused.frontier.evidence import EvidenceReader, Piece, read_blocks
+from focused.frontier.held import Held
 from focused.frontier.job_file import JobFile
 from focused.pages.evidence import HEADER_SIZE, Evidence
-
-_CACHED = 256
-_AT_ONCE = 64
 
 
 class Blocks:
@@ -25,7 +23,7 @@ class Blocks:
 
     def __init__(self, file: JobFile) -> None:
         self._file = file
-        self._cache: OrderedDict[int, Evidence] = OrderedDict()
+        self._disk = EvidenceReader(file.rows)
         self._next: int = file.row("SELECT coalesce(max(id), 0) + 1 FROM blocks")[0]
         self.count: int = file.row("SELECT count(*) FROM evidence")[0]
         self._held = Held()
@@ -45,36 +43,26 @@ class Blocks:
         row = self._file.row("SELECT id FROM blocks WHERE source = ?", (source,))
         if row is None:
             return []
-        links = [link for link in self._get(row[0]).link.tolist() if link]
+        links = [link for link in self._disk.block(row[0]).link.tolist() if link]
         self._file.write_many("DELETE FROM evidence WHERE link = ? AND block = ?", [(link, row[0]) for link in links])
         self._file.write("DELETE FROM blocks WHERE id = ?", row)
-        self._cache.pop(row[0], None)
+        self._disk.forget(row[0])
         self._held.forget(row[0])
         self.count -= len(links)
         return list(dict.fromkeys(links))
 
     def pieces(self, links: Sequence[int]) -> dict[int, list[Piece]]:
         """The pieces of evidence for each of some links, in the order in which they came."""
-        found: dict[int, list[Piece]] = {link: [] for link in links}
-        query = "SELECT link, block, row FROM evidence WHERE link IN ({})"
-        for link, block, row in sorted(self._file.rows_in(query, links)):
-            found[link].append((block, row))
-        return found
+        return self._disk.pieces(links)
 
     def read(self, pieces: Sequence[Piece]) -> Evidence | None:
         """Pieces as one batch; None if there are none."""
-        held = self._held.read(pieces)
-        if held is not None or not pieces:
-            return held
-        by_block: dict[int, list[int]] = {}
-        for block, row in pieces:
-            by_block.setdefault(block, []).append(row)
-        return Evidence.concat([self._get(block).select(rows) for block, rows in by_block.items()])
+        return self._held.read(pieces) or self._disk.read(pieces)
 
     def on(self, source: int) -> Evidence | None:
         """All kept evidence on a page."""
         row = self._file.row("SELECT id FROM blocks WHERE source = ?", (source,))
-        return self._get(row[0]) if row else None
+        return self._disk.block(row[0]) if row else None
 
     def of(self, links: Sequence[int]) -> Evidence | None:
         """All kept evidence for some links, in the order in which it came."""
@@ -91,7 +79,7 @@ class Blocks:
                 at=lambda header, row=row: Evidence.position_of_link(header, row),
                 data=bytes(4),
             )
-            self._cache.pop(block, None)
+            self._disk.forget(block)
             self._held.forget(block, row)
         self.count -= len(rows)
 
@@ -116,14 +104,9 @@ class Blocks:
             yield Evidence.concat([_only(block, wanted) for _, block in blocks])
 
     def _read_all(self) -> Iterator[list[tuple[int, Evidence]]]:
-        """All blocks that were committed, some at a time, over a connection of its own."""
-        reader = self._file.reader()
-        try:
-            rows = reader.execute("SELECT id, data FROM blocks ORDER BY id")
-            while blocks := rows.fetchmany(_AT_ONCE):
-                yield [(number, Evidence.from_bytes(data)) for number, data in blocks]
-        finally:
-            reader.close()
+        """All blocks that were committed, over a connection of its own."""
+        with closing(self._file.reader()) as reader:
+            yield from read_blocks(reader)
 
     def hold(self, done: NDArray[np.bool_]) -> None:
         """Take the evidence of a job that goes on into memory, but for links that are done."""
@@ -152,15 +135,6 @@ class Blocks:
     def _counted(self, query: str) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         table = np.array(self._file.rows(query), np.int64).reshape(-1, 2)
         return table[:, 0], table[:, 1]
-
-    def _get(self, number: int) -> Evidence:
-        block = self._cache.get(number)
-        if block is None:
-            (data,) = self._file.row("SELECT data FROM blocks WHERE id = ?", (number,))
-            block = self._cache[number] = Evidence.from_bytes(data)
-            if len(self._cache) > _CACHED:
-                self._cache.popitem(last=False)
-        return block
 
 
 def _only(evidence: Evidence, wanted: NDArray[np.bool_]) -> Evidence:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.frontier.evidence import Piece
 from focused.pages.evidence import Evidence
 
 _MOST_BYTES = 48 * 2**20
@@ -18,9 +19,6 @@ _MOST_LOOSE = 64
 # A batch is cut when so large a part of it is done with, and joined with one that is up to so many times as large.
 _STALE, _MUCH_LARGER = 0.25, 4
 _ROW_BITS = 32
-
-Piece = tuple[int, int]
-"""A piece of evidence: its block and its row there. Blocks are numbered in the order in which they came."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from focused.frontier.evidence import leading_to
 from focused.frontier.job_file import JobFile
-from focused.frontier.records import LEADING_TO
 from focused.frontier.store import NewLink, Outcome, State
 
 _LONGEST_CHAIN = 20
@@ -116,7 +116,7 @@ class Links:
 
     def leading_to(self, link: int) -> list[int]:
         """The link itself, and those that redirect to it, in one step or in several."""
-        return [row[0] for row in self._file.rows(LEADING_TO, (link,))]
+        return leading_to(self._file.rows, link)
 
     def behind(self, link: int) -> int:
         """The link at the end of a chain of redirects."""

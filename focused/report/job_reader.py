@@ -6,7 +6,6 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any, Self
 
@@ -14,7 +13,7 @@ import numpy as np
 
 from focused.defaults import DEFAULTS
 from focused.frontier.combining import score_all
-from focused.frontier.evidence import EvidenceReader, leading_to
+from focused.frontier.evidence import EvidenceReader, leading_to, read_blocks
 from focused.frontier.records import FILE, in_chunks, lock_holder, read_items, read_records
 from focused.frontier.resume import MODEL
 from focused.frontier.starts import read_about, read_starts
@@ -34,7 +33,6 @@ from focused.report.reader import (
 )
 from focused.report.words import WordTable
 
-_BLOCKS_AT_ONCE = 64
 _LINK = "SELECT l.*, h.name AS host_name FROM links l LEFT JOIN hosts h ON h.id = l.host WHERE "
 
 
@@ -44,7 +42,7 @@ class JobReader(CrawlReader):
     def __init__(self, connection: sqlite3.Connection, job: Path) -> None:
         self._connection = connection
         self._folder = job if job.is_dir() else job.parent
-        self._evidence = EvidenceReader(connection)
+        self._evidence = EvidenceReader(connection.execute)
         self.name = self.place = str(job)
         self.report_path = self._folder / "report.html"
 
@@ -164,16 +162,11 @@ class JobReader(CrawlReader):
         links = np.array([row[0] for row in rows], np.int64)
         settings = self.about().get("settings", {})
         most = settings.get("FOCUSED_EVIDENCE_PIECES", DEFAULTS["FOCUSED_EVIDENCE_PIECES"])
-        scores, _ = score_all(self._batches(), prioritizer, size=int(links.max(initial=0)) + 1, most=most)
+        batches = (Evidence.concat([block for _, block in blocks]) for blocks in read_blocks(self._connection))
+        scores, _ = score_all(batches, prioritizer, size=int(links.max(initial=0)) + 1, most=most)
         scores = scores[links]
         base = np.array([row[2] or 0.0 for row in rows], np.float32)
         return WaitingLinks(links, np.array([row[1] for row in rows], np.int64), scores, scores + base)
-
-    def _batches(self) -> Iterator[Evidence]:
-        """All evidence, some blocks at a time."""
-        with closing(self._connection.execute("SELECT data FROM blocks ORDER BY id")) as rows:
-            while blocks := rows.fetchmany(_BLOCKS_AT_ONCE):
-                yield Evidence.concat([Evidence.from_bytes(data) for (data,) in blocks])
 
     def waiting_by_host(self) -> dict[str, int]:
         return dict(
@@ -198,7 +191,7 @@ class JobReader(CrawlReader):
         return WordTable(np.array([row[0] for row in rows], np.uint32), [row[1] for row in rows])
 
     def evidence_of(self, link: int) -> Evidence | None:
-        return self._evidence.of(leading_to(self._connection, link))
+        return self._evidence.of(leading_to(self._connection.execute, link))
 
     def evidence_of_pages(self, most: int) -> Iterator[Evidence]:
         rows: dict[int, list[int]] = {}

@@ -67,8 +67,8 @@ def read_crawled(connection: sqlite3.Connection) -> Crawled:
         )
     query = "SELECT pages.link, class, base FROM pages JOIN links ON links.id = pages.link ORDER BY seq"
     pages = connection.execute(query).fetchall()
-    reader = EvidenceReader(connection)
-    pieces = [(number, reader.of(leading_to(connection, link))) for number, (link, _, _) in enumerate(pages)]
+    reader = EvidenceReader(connection.execute)
+    pieces = [(number, reader.of(leading_to(connection.execute, link))) for number, (link, _, _) in enumerate(pages)]
     found = [(number, evidence) for number, evidence in pieces if evidence is not None]
     if not found:
         raise CannotTeach("this job followed no links: let it crawl further, then ask again")
