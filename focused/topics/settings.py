@@ -16,6 +16,7 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings 
 
 from focused.defaults import DEFAULTS, RENAMED, SETTINGS, read
 from focused.problems import Problems, did_you_mean, near
+from focused.schema import AMOUNT, POSITIVE
 
 if TYPE_CHECKING:
     from focused.topics.topic import Topic
@@ -32,8 +33,15 @@ _READ_BEFORE = """
     TWISTED_REACTOR_ENABLED
 """
 READ_BEFORE_THE_SPIDER = frozenset(_READ_BEFORE.split())
-# Scrapy reads these as fractions, although their defaults are whole.
-FRACTIONS = frozenset({"DNS_TIMEOUT", "DOWNLOAD_DELAY", "DOWNLOAD_TIMEOUT"})
+# Of Scrapy's settings: fractions whose defaults are whole, and numbers with which a crawl would never begin, or end.
+SCRAPYS = {
+    "CONCURRENT_ITEMS": POSITIVE,
+    "CONCURRENT_REQUESTS": POSITIVE,
+    "CONCURRENT_REQUESTS_PER_DOMAIN": POSITIVE,
+    "DNS_TIMEOUT": AMOUNT,
+    "DOWNLOAD_DELAY": AMOUNT,
+    "DOWNLOAD_TIMEOUT": AMOUNT,
+}
 _READERS = {
     bool: (BaseSettings.getbool, "True or False"),
     int: (BaseSettings.getint, "a whole number"),
@@ -88,11 +96,13 @@ def _check(name: str, settings: Mapping[str, Any] | BaseSettings, where: str, pr
         SETTINGS[name].convert(settings.get(name), where, problems)
     elif name in RENAMED:
         problems.add(where, f"is now called {RENAMED[name]}")
+    elif name in SCRAPYS:
+        SCRAPYS[name].convert(settings.get(name), where, problems)
     elif name.startswith("FOCUSED_"):
         problems.add(where, f"unknown setting{did_you_mean(name, DEFAULTS)}")
     else:
         # Can Scrapy read a value of its own as the number, or the switch, that its default is?
-        kind = float if name in FRACTIONS else type(getattr(default_settings, name, None))
+        kind = type(getattr(default_settings, name, None))
         if kind in _READERS and (value := settings.get(name)) is not None:
             reader, words = _READERS[kind]
             try:

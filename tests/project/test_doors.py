@@ -36,7 +36,7 @@ OPEN_CYCLES = {
 TWO_MEANINGS = (
     {"Chain", "Floats", "Lessons", "Progress", "Step", "Teaching", "Terms", "Words"}
     | {"Lease", "Links", "Host", "Address", "Rules"}
-    | {"Figures", "Table"}
+    | {"Figures"}
 )
 """Names that classes of several rooms share, for now."""
 

@@ -15,8 +15,8 @@ from scrapy.settings import Settings, default_settings
 from focused.defaults import DEFAULTS, read
 from focused.problems import Problems
 from focused.topics.settings import (
-    FRACTIONS,
     READ_BEFORE_THE_SPIDER,
+    SCRAPYS,
     apply_settings,
     check_settings,
     check_topic_settings,
@@ -169,7 +169,7 @@ def test_a_value_must_be_one_that_the_setting_takes() -> None:
 def test_numbers_and_switches_of_scrapys_are_checked_as_scrapy_reads_them() -> None:
     assert problems_with(DOWNLOAD_DELAY=0.5, DOWNLOAD_TIMEOUT="7.5", RETRY_TIMES="2", COOKIES_ENABLED="1") == []
     assert problems_with(DOWNLOAD_DELAY="slow", RETRY_TIMES="often", COOKIES_ENABLED="maybe", USER_AGENT=5) == [
-        "x.toml: settings.DOWNLOAD_DELAY: 'slow' is not a number",
+        "x.toml: settings.DOWNLOAD_DELAY: 'slow' is not a number of at least 0",
         "x.toml: settings.RETRY_TIMES: 'often' is not a whole number",
         "x.toml: settings.COOKIES_ENABLED: 'maybe' is not True or False",
     ]
@@ -181,7 +181,9 @@ def test_scrapy_reads_each_number_as_it_is_checked() -> None:
     for name, default in vars(default_settings).items():
         readers = {found for text in sources for found in re.findall(rf'\.get(bool|int|float)\(\s*"{name}"', text)}
         if type(default) in {bool, int, float} and readers and name != "TELNETCONSOLE_ENABLED":
-            assert readers == {"float" if name in FRACTIONS else type(default).__name__}, name
+            assert readers == {
+                "float" if name in SCRAPYS and SCRAPYS[name].words.startswith("a number") else type(default).__name__
+            }, name
 
 
 def test_what_is_wrong_with_settings_is_found_wherever_they_come_from() -> None:
@@ -191,7 +193,7 @@ def test_what_is_wrong_with_settings_is_found_wherever_they_come_from() -> None:
     problems = Problems()
     check_settings(settings, problems)
     assert sorted(problems.found) == [
-        "CONCURRENT_REQUESTS: 'few' is not a whole number",
+        "CONCURRENT_REQUESTS: 'few' is not a whole number above 0",
         "FOCUSED_APPRENTICE: is now called FOCUSED_LEARNED",
         "FOCUSED_STOP_PAGES: 'many' is not a whole number of at least 0",
         "FOCUSED_TRAIN_EVRY: unknown setting; did you mean 'FOCUSED_TRAIN_EVERY'?",
