@@ -8,13 +8,14 @@ a process of its own; counted is its CPU time (user and system), less that of a 
 the server gave it. The three kinds take turns, and the figures are ratios of medians, so that a busy machine does
 little harm. `bare` is our spider without critic, frontier and pipelines.
 
-On a recorded web the crawls choose different pages, and links that lead nowhere cost requests: requests a page are
-printed beside.
+On a recorded web no crawl asks for what was not recorded (`bench.recorded_only`): dead links would cost the plain
+spider most. The crawls still choose different pages, and redirects cost requests, which are printed beside.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import resource
 import subprocess
 import sys
@@ -22,6 +23,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
+
+from scrapy.utils.project import get_project_settings
+from scrapy.utils.python import global_object_name
 
 from focused.lab.cases import Preparer
 from focused.lab.demo.files import write_web
@@ -50,25 +55,38 @@ PLAIN_SPIDER = Path(__file__).with_name("plain_spider.py")
 
 @dataclass(frozen=True)
 class Course:
-    """What is crawled: a recorded web, a topic file, where to start; ``folder`` takes what the crawls write."""
+    """What is crawled: a recorded web, a topic file, where to start; ``folder`` takes what the crawls write.
+
+    ``recorded`` is the file of the addresses that may be asked for, if not all may.
+    """
 
     web: Web
     topic: Path
     seeds: list[str]
     folder: Path
+    recorded: Path | None = None
 
     def command(self, kind: str, pages: int) -> list[str]:
         """The crawl of one kind to a number of pages."""
         output = ("-O", str(self.folder / f"{kind}.jsonl"))
         if kind == "plain":
-            own = {**SETTINGS, "CLOSESPIDER_ITEMCOUNT": pages}
+            own = {**SETTINGS, **self._inside({}), "CLOSESPIDER_ITEMCOUNT": pages}
             settings = [part for name, value in own.items() for part in ("-s", f"{name}={value}")]
             seeds = ("-a", f"urls={' '.join(self.seeds)}")
             return [sys.executable, "-m", "scrapy", "runspider", str(PLAIN_SPIDER), *seeds, *output, *settings]
+        ours = {**SETTINGS, **self._inside(get_project_settings().getdict("SPIDER_MIDDLEWARES"))}
         if kind == "bare":
-            bare = {**SETTINGS, **BARE, "CLOSESPIDER_PAGECOUNT": pages}
+            bare = {**ours, **BARE, "CLOSESPIDER_PAGECOUNT": pages}
             return crawl_command({"topic": self.topic}, bare, *output)
-        return crawl_command({"topic": self.topic, "pages": pages}, SETTINGS, *output)
+        return crawl_command({"topic": self.topic, "pages": pages}, ours, *output)
+
+    def _inside(self, middlewares: dict[str, Any]) -> dict[str, Any]:
+        """Settings that keep a crawl inside what may be asked for."""
+        if self.recorded is None:
+            return {}
+        names = {name if isinstance(name, str) else global_object_name(name): n for name, n in middlewares.items()}
+        table = {**names, "bench.recorded_only.RecordedOnly": 500}
+        return {"SPIDER_MIDDLEWARES": json.dumps(table), "BENCH_RECORDED": self.recorded}
 
     def run(self, kind: str, pages: int) -> tuple[float, int, int]:
         """CPU seconds of a crawl, the pages that it was given, and all its requests."""
@@ -111,7 +129,7 @@ def generated(pages: int, folder: Path) -> Course:
     warc = folder / "bulk.warc.gz"
     write_web(web, warc)
     (topic,) = folder.glob("bulk.*.toml")
-    return Course(Web.open(warc), topic, web.topics[0].seeds["root"], folder)
+    return Course(Web.open(warc), topic, web.seeds["root"], folder)
 
 
 def recorded(options: argparse.Namespace, folder: Path) -> Course:
@@ -122,7 +140,9 @@ def recorded(options: argparse.Namespace, folder: Path) -> Course:
     preparer = Preparer(web, read_graph(web, options.web), folder / "topics", folder / "models")
     case = preparer.from_table(topic, read_examples(options.examples), [seeds])
     preparer.teach(case, "logistic", FetchLog())
-    return Course(web, case.write_topic(0, {}, "cpu"), seeds, folder)
+    urls = folder / "recorded.txt"
+    urls.write_text("\n".join(web.urls), "utf-8")
+    return Course(web, case.write_topic(0, {}, "cpu"), seeds, folder, urls)
 
 
 def measure(course: Course, pages: int, rounds: int) -> None:

@@ -3,64 +3,45 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from scrapy.commands import ScrapyCommand
 from scrapy.exceptions import UsageError
 
 from focused.report.text import short
-from focused.running.progress import page_progress, quieten
+from focused.running.command import whole_number
+from focused.teaching.command import PagesCommand
 
 if TYPE_CHECKING:
-    from scrapy.settings import Settings
-
     from focused.critics.base import Critic
-    from focused.pages.fetched import Fetched
     from focused.pages.page import Page
 
 _CLASSES = 3
 
 
-class Command(ScrapyCommand):
+class Command(PagesCommand):
     """Judge pages by their address, or files."""
 
-    requires_project = True
-
-    def syntax(self) -> str:
-        return "[options] TOPIC URL|FILE ..."
-
-    def short_desc(self) -> str:
-        return "Tell how relevant pages are for a topic, and why"
-
-    def long_desc(self) -> str:
-        return (
-            "Judges pages (fetched as politely as in a crawl) or HTML files by the critic of a topic. One that learns "
-            "from examples must have been taught: scrapy teach TOPIC. The critic of plain words knows the vocabulary "
-            "of the seeds only if --seeds lets it fetch them."
-        )
+    usage = "[options] TOPIC URL|FILE ..."
+    summary = "Show how relevant pages are to a topic, and why"
+    details = (
+        "Judges pages (fetched as politely as in a crawl) or HTML files with the critic of a topic. A critic that "
+        "learns from examples must have been taught: scrapy teach TOPIC. The keywords critic knows the vocabulary of "
+        "the seeds only if --seeds lets it fetch them."
+    )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--critic", default="", help="naive-bayes, logistic, keywords, or a dotted path")
-        parser.add_argument("--web", default="", metavar="WEB.warc.gz", help="take pages from a recorded web")
         parser.add_argument("--seeds", action="store_true", help="show the critic the topic's seeds first")
-        parser.add_argument("--words", type=int, default=8, metavar="N", help="tell the N loudest words (default: 8)")
+        words = "show the N words that count most (default: 8)"
+        parser.add_argument("--words", type=whole_number(0), default=8, metavar="N", help=words)
 
-    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
-        super().process_options(args, opts)
-        assert self.settings is not None
-        quieten(self.settings)
-
-    def run(self, args: list[str], opts: argparse.Namespace) -> None:
+    def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         from focused.critics.choose import critic_for
         from focused.defaults import read
         from focused.pages.fetched import NoPage
         from focused.responses import limits_of
-        from focused.running.loop import Stopped
-        from focused.spiders.examples import Interrupted
         from focused.teaching.gathering import page_of_file
         from focused.topics.settings import apply_settings
         from focused.topics.topic import load_topic
@@ -69,19 +50,15 @@ class Command(ScrapyCommand):
             raise UsageError("give a topic, and at least one address or file to judge")
         assert self.settings is not None
         settings = self.settings.copy()
-        try:
-            topic = load_topic(args[0])
-            apply_settings(topic, settings)
-            critic = critic_for(topic, Path(read(settings, "FOCUSED_MODELS")), opts.critic)
-        except ValueError as error:
-            raise UsageError(str(error), print_help=False) from error
+        topic = load_topic(args[0])
+        apply_settings(topic, settings)
+        critic = critic_for(topic, Path(read(settings, "FOCUSED_MODELS")), opts.critic)
         files, urls = _sort(args[1:])
         seeds = topic.seeds if opts.seeds else []
         try:
-            fetched = self._fetch([*urls.values(), *seeds], settings, opts.web)
-        except (Interrupted, Stopped, OSError, ValueError) as error:
-            print(f"scrapy judge: {error or 'stopped'}", file=sys.stderr)
-            self.exitcode = 1
+            fetched = self.fetch([*urls.values(), *seeds], settings, web=opts.web, what="pages")
+        except (OSError, ValueError) as error:
+            self.fail(str(error))
             return
         for url in seeds:
             if url in fetched.pages:
@@ -95,21 +72,6 @@ class Command(ScrapyCommand):
                 self.exitcode = 1
             else:
                 print(f"{given}\n" + "\n".join(verdict_lines(critic, page, opts.words)))
-
-    def _fetch(self, urls: list[str], settings: Settings, web: str) -> Fetched:
-        from focused.pages.fetched import Fetched
-        from focused.responses import limits_of
-        from focused.running.loop import run_to_end
-        from focused.spiders.examples import fetch_pages
-        from focused.teaching.gathering import pages_of_web
-
-        if web:
-            return pages_of_web(urls, web, limits_of(settings))
-        if not urls:
-            return Fetched()
-        assert self.crawler_process is not None
-        with page_progress("pages") as progress:
-            return run_to_end(self.crawler_process, fetch_pages(urls, settings, self.crawler_process, progress))
 
 
 def verdict_lines(critic: Critic, page: Page, most: int) -> Iterator[str]:

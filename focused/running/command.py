@@ -15,6 +15,7 @@ from scrapy.exceptions import UsageError
 
 from focused.extras import way_out
 from focused.files import until_reader_stops
+from focused.running.loop import Stopped
 
 
 class Command(ScrapyCommand):
@@ -49,8 +50,8 @@ class Command(ScrapyCommand):
         try:
             with until_reader_stops():
                 self.execute(args, opts)
-        except KeyboardInterrupt:
-            self.fail("interrupted: nothing was written")
+        except (KeyboardInterrupt, Stopped) as stopped:
+            self.fail(str(stopped) or "interrupted: nothing was written")
         except (ValueError, OSError, sqlite3.Error) as error:
             raise UsageError(str(error), print_help=False) from error
         except ModuleNotFoundError as error:

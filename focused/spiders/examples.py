@@ -22,6 +22,7 @@ from focused.middlewares.errors import Postponed, Refused
 from focused.pages.fetched import Fetched
 from focused.pages.page import PageLimits
 from focused.responses import limits_of, response_to_page_now
+from focused.running.loop import Stopped
 
 logger = logging.getLogger(__name__)
 
@@ -50,7 +51,7 @@ _PLAIN_CRAWL: dict[str, Any] = {
 }
 
 
-class Interrupted(Exception):
+class Interrupted(Stopped):
     """The fetching was stopped before it was through."""
 
 

@@ -27,7 +27,7 @@ def crawls(
     """One crawl with each prioritizer, from pages far from the topic."""
     topic, models, done = topic_file(web), tmp_path_factory.mktemp("models"), {}
     for prioritizer in ("breadth-first", "focused"):
-        seeds = ",".join(web.topics[0].seeds["far"])
+        seeds = ",".join(web.seeds["far"])
         arguments = {"topic": topic, "seeds": seeds, "pages": PAGES, "prioritizer": prioritizer}
         settings = {"FOCUSED_MODELS": models, "CONCURRENT_REQUESTS": 4}
         with SiteServer(web.pages) as site:
@@ -44,13 +44,13 @@ def crawled(crawls, request: pytest.FixtureRequest) -> tuple[CrawlResult, SiteSe
 
 
 def targets_found(web: GeneratedWeb, result: CrawlResult) -> int:
-    return len(set(web.targets(web.topics[0])) & set(result.fetched))
+    return len(set(web.targets) & set(result.fetched))
 
 
 def test_the_default_prioritizer_finds_more_than_breadth_first(web: GeneratedWeb, crawls):
     found = {name: targets_found(web, result) for name, (result, _) in crawls.items()}
     assert found["focused"] > 1.7 * found["breadth-first"]
-    assert found["focused"] > 0.3 * len(web.targets(web.topics[0]))
+    assert found["focused"] > 0.3 * len(web.targets)
 
 
 def test_stops_after_the_pages_it_was_given(crawled):

@@ -22,7 +22,7 @@ def web() -> GeneratedWeb:
 def found(web: GeneratedWeb, topic_file, tmp_path_factory: pytest.TempPathFactory) -> dict[str, int]:
     """Targets found by breadth-first, by two that read offsets, and by the apprentice with a plain window."""
     topic, plain = topic_file(web), topic_file(web, PLAIN_WINDOW)
-    targets = set(web.targets(web.topics[0]))
+    targets = set(web.targets)
     crawls = {
         "breadth-first": {"topic": topic, "prioritizer": "breadth-first"},
         "apprentice": {"topic": topic, "prioritizer": "apprentice"},
@@ -31,7 +31,7 @@ def found(web: GeneratedWeb, topic_file, tmp_path_factory: pytest.TempPathFactor
     }
     found = {}
     for name, arguments in crawls.items():
-        arguments |= {"seeds": ",".join(web.topics[0].seeds["far"]), "pages": PAGES}
+        arguments |= {"seeds": ",".join(web.seeds["far"]), "pages": PAGES}
         with SiteServer(web.pages) as site:
             result = run_crawl(arguments, folder=tmp_path_factory.mktemp("hard"), site=site)
         assert result.exit_code == 0, result.log[-2_000:]

@@ -14,7 +14,6 @@ MAY_KNOW = {"redis": {"redis"}, "papers": {"papers"}, "lab": {"lab", "papers", "
 """Which wings the modules of a wing may import, beside the core; those of the core may import none."""
 
 OPEN_DOORS = {
-    ("focused.commands.teach", "papers"),
     ("focused.frontier.resume", "redis"),
     ("focused.frontier.scheduler", "redis"),
     ("focused.parts", "papers"),

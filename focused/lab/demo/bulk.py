@@ -6,7 +6,7 @@ from random import Random
 
 from focused.lab.demo.markup import bullets, document, paragraphs
 from focused.lab.demo.prose import Prose
-from focused.lab.demo.web import GeneratedWeb, WebTopic
+from focused.lab.demo.web import WANTED, GeneratedWeb
 from focused.lab.demo.words import vocabularies
 
 _TOPICS = ("stars", "garden", "kitchen", "chess", "sailing", "railways", "news")
@@ -20,7 +20,8 @@ def bulk_web(
     random = Random(f"bulk/{seed}")
     prose = {kind: Prose(vocabularies()[kind], random) for kind in _TOPICS}
     urls = [f"http://host{n % hosts}.example/{_TOPICS[n % len(_TOPICS)]}/{n}.html" for n in range(pages)]
-    web = GeneratedWeb("bulk")
+    keywords = vocabularies()[WANTED].nouns[:5]
+    web = GeneratedWeb("bulk", "Pages about astronomy among as many others.", keywords)
     for number, url in enumerate(urls):
         kind = _TOPICS[number % len(_TOPICS)]
         title = prose[kind].title()
@@ -28,9 +29,7 @@ def bulk_web(
         listed = bullets((target, prose[_kind_of(target)].words(3)) for target in targets)
         web.label(url, kind, title)
         web.add(url, document(title, f"<h1>{title}</h1>\n{_text(prose[kind], size - len(listed))}\n{listed}"))
-    seeds = {"on": urls[:1], "far": urls[1:2], "root": urls[:1]}
-    keywords = vocabularies()["stars"].nouns[:5]
-    web.topics.append(WebTopic("stars", ("stars",), "Pages about astronomy among as many others.", keywords, seeds))
+    web.seeds = {"on": urls[:1], "far": urls[1:2], "root": urls[:1]}
     web.take_examples(random, share=0.1, most=20)
     return web
 

@@ -16,19 +16,21 @@ from focused.lab.demo.detours import Detours
 from focused.lab.demo.furniture import add_furniture
 from focused.lab.demo.sites import FEWEST_HOSTS, MOST_HOSTS, PORTALS, Sites
 from focused.lab.demo.traps import add_traps
-from focused.lab.demo.web import GeneratedWeb, WebTopic
+from focused.lab.demo.web import WANTED, GeneratedWeb, some_of
 from focused.pages.page import page_from_html
 
 # Of all pages: articles, and what a crawler can lose itself in. The rest are home pages, sections, copies.
 _ARTICLES = 0.76
 _TRAPS = 0.08
 _PAGES_A_HOST = 150
+_WANTED = "Stars and what stands between them: observing and explaining, but not telling fortunes by them."
+_KEYWORDS = ("astronomy", "star", "galaxy", "nebula", "telescope", "planet", "comet")
 
 
 def demonstration_web(pages: int = 2_400, seed: int = 0) -> GeneratedWeb:
     """The demonstration web, of about so many pages that can be fetched."""
     random = Random(f"demo/{seed}")
-    web = GeneratedWeb("demo")
+    web = GeneratedWeb("demo", _WANTED, _KEYWORDS)
     sites = Sites(random, min(MOST_HOSTS, max(FEWEST_HOSTS, pages // _PAGES_A_HOST)))
     detours = Detours(web, random)
     articles = plan_articles(sites, round(pages * _ARTICLES), random)
@@ -36,33 +38,24 @@ def demonstration_web(pages: int = 2_400, seed: int = 0) -> GeneratedWeb:
     detours.finish()
     add_furniture(web, sites, articles, random)
     add_traps(web, sites, detours.sessions, months=round(pages * _TRAPS))
-    web.topics.append(_topic(web, articles, random))
+    web.seeds = _seeds(web, articles, random)
     web.take_examples(random, share=0.15, most=40)
     return web
 
 
-def _topic(web: GeneratedWeb, articles: list[Article], random: Random) -> WebTopic:
-    on = [article.url for article in articles if article.kind == "stars" and article.script == "latin"]
-    names = {_name(article.url) for article in articles if article.kind == "stars"} | {""}
+def _seeds(web: GeneratedWeb, articles: list[Article], random: Random) -> dict[str, list[str]]:
+    on = [article.url for article in articles if article.kind == WANTED and article.script == "latin"]
+    names = {_name(article.url) for article in articles if article.kind == WANTED} | {""}
     off = (article.url for article in articles if article.kind in {"kitchen", "railways", "garden"})
     far = [url for url in off if not names & _names_linked(web, url)]
-    return WebTopic(
-        name="stars",
-        focus=("stars",),
-        description="Stars and what stands between them: observing and explaining, but not telling fortunes by them.",
-        keywords=("astronomy", "star", "galaxy", "nebula", "telescope", "planet", "comet"),
-        seeds={
-            "on": random.sample(on, min(3, len(on))),
-            "far": random.sample(far, min(3, len(far))),
-            "root": [f"http://{host}/" for host in PORTALS],
-        },
-    )
+    root = [f"http://{host}/" for host in PORTALS]
+    return {"on": some_of(on, random), "far": some_of(far, random), "root": root}
 
 
 def _names_linked(web: GeneratedWeb, url: str) -> set[str]:
     """The last part of each address that a page links to; '' stands for sections on the topic. Detours keep names."""
     links = page_from_html(web.pages[url].body, url).links.urls
-    return {_name(link) for link in links if _name(link) or "/stars/" in link}
+    return {_name(link) for link in links if _name(link) or f"/{WANTED}/" in link}
 
 
 def _name(url: str) -> str:

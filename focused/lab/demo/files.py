@@ -1,8 +1,8 @@
 """A generated web as files: the WARC, and beside it what a comparison and a crawl need to know of it.
 
 For ``FILE.warc.gz`` these are ``FILE.labels.tsv`` (url, labels, title of every page), ``FILE.examples.tsv`` (url,
-class), ``FILE.topics.json`` (topic → focus, target_urls, starting pages), and for each topic ``FILE.TOPIC.toml``
-with ``FILE.TOPIC.tsv``, its examples as text, so that a critic is taught without fetching anything.
+class), ``FILE.topics.json`` (topic → focus, target_urls, starting pages), and ``FILE.stars.toml``
+with ``FILE.stars.tsv``, its examples as text, so that a critic is taught without fetching anything.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from focused.lab.demo.web import Answer, GeneratedWeb, WebTopic
+from focused.lab.demo.web import WANTED, Answer, GeneratedWeb
 from focused.lab.replay.write import write_web as write_recorded
 from focused.pages.page import page_from_html
 from focused.warc.reader import Recorded
@@ -24,36 +24,24 @@ def write_web(web: GeneratedWeb, path: Path) -> list[Path]:
     stem = path.name.removesuffix(".gz").removesuffix(".warc")
     path.parent.mkdir(parents=True, exist_ok=True)
     write_recorded(path, {url: _to_recorded(answer) for url, answer in web.pages.items()})
-    written = [path]
-    for suffix, write in (("labels.tsv", _labels), ("examples.tsv", _examples), ("topics.json", _topics)):
-        written.append(path.with_name(f"{stem}.{suffix}"))
-        written[-1].write_text(write(web), "utf-8")
-    for topic in web.topics:
-        examples, file = (path.with_name(f"{stem}.{topic.name}.{suffix}") for suffix in ("tsv", "toml"))
-        examples.write_text(_example_texts(web), "utf-8")
-        file.write_text(_topic_file(topic, examples.name), "utf-8")
-        written += [examples, file]
-    return written
+    urls, taught = sorted(web.classes), sorted(web.examples)
+    # Tabs and quotes are nowhere in these texts: white space is folded, and the generators write no quotes.
+    texts = {url: " ".join(page_from_html(web.pages[url].body, url).text.split()) for url in taught}
+    files = {
+        "labels.tsv": _tsv(("url", "labels", "title"), ((url, web.classes[url], web.titles[url]) for url in urls)),
+        "examples.tsv": _tsv(("url", "class"), ((url, web.examples[url]) for url in taught)),
+        "topics.json": _topics(web),
+        f"{WANTED}.tsv": _tsv(("class", "text"), ((web.examples[url], texts[url]) for url in taught)),
+        f"{WANTED}.toml": _topic_file(web, f"{stem}.{WANTED}.tsv"),
+    }
+    for suffix, text in files.items():
+        path.with_name(f"{stem}.{suffix}").write_text(text, "utf-8")
+    return [path, *(path.with_name(f"{stem}.{suffix}") for suffix in files)]
 
 
 def _to_recorded(answer: Answer) -> Recorded:
     headers = (*answer.headers.items(), ("Content-Length", str(len(answer.body))))
     return Recorded(answer.status, headers, answer.body)
-
-
-def _labels(web: GeneratedWeb) -> str:
-    rows = ((url, web.classes[url], web.titles[url]) for url in sorted(web.classes))
-    return _tsv(("url", "labels", "title"), rows)
-
-
-def _examples(web: GeneratedWeb) -> str:
-    return _tsv(("url", "class"), sorted(web.examples.items()))
-
-
-def _example_texts(web: GeneratedWeb) -> str:
-    """Tabs and quotes are nowhere in these texts: white space is folded, and the generators write no quotes."""
-    texts = {url: page_from_html(web.pages[url].body, url).text for url in sorted(web.examples)}
-    return _tsv(("class", "text"), ((web.examples[url], " ".join(text.split())) for url, text in texts.items()))
 
 
 def _tsv(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
@@ -65,22 +53,19 @@ def _tsv(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _topics(web: GeneratedWeb) -> str:
-    topics = {}
-    for topic in web.topics:
-        targets = web.targets(topic)
-        seeds = {f"seeds_{kind}": urls for kind, urls in topic.seeds.items()}
-        topics[topic.name] = {"focus": list(topic.focus), "targets": len(targets), **seeds, "target_urls": targets}
-    return json.dumps(topics, indent=1, ensure_ascii=False) + "\n"
+    seeds = {f"seeds_{kind}": urls for kind, urls in web.seeds.items()}
+    topic = {"focus": [WANTED], "targets": len(web.targets), **seeds, "target_urls": web.targets}
+    return json.dumps({WANTED: topic}, indent=1, ensure_ascii=False) + "\n"
 
 
-def _topic_file(topic: WebTopic, examples: str) -> str:
+def _topic_file(web: GeneratedWeb, examples: str) -> str:
     values = {
-        "name": topic.name,
-        "description": topic.description,
-        "keywords": list(topic.keywords),
-        "seeds": topic.seeds["root"],
+        "name": WANTED,
+        "description": web.description,
+        "keywords": list(web.keywords),
+        "seeds": web.seeds["root"],
         "examples": examples,
-        "focus": list(topic.focus),
+        "focus": [WANTED],
     }
     # TOML's strings and lists of strings are JSON's.
     return "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items())

@@ -16,7 +16,7 @@ from random import Random
 
 from focused.lab.demo.markup import document, link, paragraphs
 from focused.lab.demo.prose import Prose
-from focused.lab.demo.web import GeneratedWeb, WebTopic
+from focused.lab.demo.web import WANTED, GeneratedWeb, some_of
 from focused.lab.demo.words import vocabularies
 
 # How much of the web is about what: the wanted topic is about one page in nine.
@@ -32,6 +32,7 @@ SHARES = {
 _ROWS = (10, 15)
 _PARAGRAPHS = (2, 4)
 _WORDS = 4
+_WANTED = "Entries about astronomy, in registers where only the place of a word tells."
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def hard_web(pages: int = 4_500, seed: int = 0) -> GeneratedWeb:
 class _HardWeb:
     def __init__(self, pages: int, seed: int) -> None:
         self.random = Random(f"hard/{seed}")
-        self.web = GeneratedWeb("hard")
+        self.web = GeneratedWeb("hard", _WANTED, ("star", "galaxy", "nebula", "telescope", "planet"))
         self.prose = {kind: Prose(vocabularies()[kind], self.random) for kind in SHARES}
         self.entries = [self._entry(number) for number in range(pages)]
         self.listed = [self._linked(number) for number in range(pages)]
@@ -89,7 +90,7 @@ class _HardWeb:
         for entry, listed in zip(self.entries, self.listed, strict=True):
             self.web.label(entry.url, entry.kind, entry.name)
             self.web.add(entry.url, self._page(entry, listed))
-        self.web.topics.append(self._topic())
+        self.web.seeds = self._seeds()
         self.web.take_examples(self.random, share=0.1, most=40)
         return self.web
 
@@ -124,18 +125,9 @@ class _HardWeb:
     def _row(self, layout: tuple[str, ...], entry: _Item) -> str:
         return "<tr>" + "".join(f"<td>{self.cells[cell](entry)}</td>" for cell in layout) + "</tr>"
 
-    def _topic(self) -> WebTopic:
-        on = [entry.url for entry in self.entries if entry.kind == "stars"]
+    def _seeds(self) -> dict[str, list[str]]:
+        on = [entry.url for entry in self.entries if entry.kind == WANTED]
         pages = zip(self.entries, self.listed, strict=True)
-        far = [entry.url for entry, listed in pages if "stars" not in {entry.kind, *(other.kind for other in listed)}]
-        return WebTopic(
-            name="stars",
-            focus=("stars",),
-            description="Entries about astronomy, in registers where only the place of a word tells.",
-            keywords=("star", "galaxy", "nebula", "telescope", "planet"),
-            seeds={
-                "on": self.random.sample(on, min(3, len(on))),
-                "far": self.random.sample(far, min(3, len(far))),
-                "root": [entry.url for entry in self.entries[: len(_HOSTS)]],
-            },
-        )
+        far = [entry.url for entry, listed in pages if WANTED not in {entry.kind, *(other.kind for other in listed)}]
+        root = [entry.url for entry in self.entries[: len(_HOSTS)]]
+        return {"on": some_of(on, self.random), "far": some_of(far, self.random), "root": root}

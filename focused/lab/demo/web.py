@@ -8,6 +8,8 @@ from random import Random
 from typing import NamedTuple
 
 HTML = "text/html; charset=utf-8"
+WANTED = "stars"
+"""The class of pages that are wanted, in all generated webs."""
 
 
 class Answer(NamedTuple):
@@ -18,36 +20,25 @@ class Answer(NamedTuple):
     body: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class WebTopic:
-    """A topic of a web: classes wanted (``focus``), words, and starting pages of three kinds.
-
-    Seeds are ``on`` the topic, ``far`` from it (off the topic and, but in the bulk web, linking to no page on it), or
-    the ``root`` pages of general hosts.
-    """
-
-    name: str
-    focus: tuple[str, ...]
-    description: str
-    keywords: tuple[str, ...]
-    seeds: dict[str, list[str]]
-
-
 @dataclass
 class GeneratedWeb:
     """A generated web. Addresses that are not in ``pages`` are dead.
 
     ``classes`` tells what pages are about; ``hidden`` pages are neither targets nor examples (copies of others, and
-    what robots.txt denies); ``examples`` are pages to teach a critic with, and no targets either.
+    what robots.txt denies); ``examples`` are pages to teach a critic with, and no targets either. Starting pages for a
+    crawl (``seeds``) are ``on`` the topic, ``far`` from it (off the topic and, but in the bulk web, linking to no page
+    on it), or the ``root`` pages of general hosts.
     """
 
     name: str
+    description: str = ""
+    keywords: tuple[str, ...] = ()
+    seeds: dict[str, list[str]] = field(default_factory=dict)
     pages: dict[str, Answer] = field(default_factory=dict)
     classes: dict[str, str] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
     hidden: set[str] = field(default_factory=set)
     examples: dict[str, str] = field(default_factory=dict)
-    topics: list[WebTopic] = field(default_factory=list)
 
     def add(self, url: str, body: str | bytes, *, kind: str = HTML, encoding: str = "utf-8") -> None:
         """Add a page that is answered with 200."""
@@ -63,16 +54,17 @@ class GeneratedWeb:
         self.classes[url] = kind
         self.titles[url] = title
 
-    def targets(self, topic: WebTopic) -> list[str]:
-        """The pages that a crawl for a topic should find."""
-        return sorted(url for url in self._countable() if self.classes[url] in topic.focus)
+    @property
+    def targets(self) -> list[str]:
+        """The pages that a crawl for the wanted topic should find."""
+        return sorted(url for url in self._countable() if self.classes[url] == WANTED)
 
     def take_examples(self, random: Random, *, share: float, most: int) -> None:
         """Set aside example pages: a share of each class, at most so many of one."""
         by_class: dict[str, list[str]] = {}
         for url in self._countable():
             by_class.setdefault(self.classes[url], []).append(url)
-        seeds = {url for topic in self.topics for urls in topic.seeds.values() for url in urls}
+        seeds = {url for urls in self.seeds.values() for url in urls}
         for kind in sorted(by_class):
             free = sorted(url for url in by_class[kind] if url not in seeds)
             taken = random.sample(free, min(most, round(len(free) * share), len(free)))
@@ -80,3 +72,8 @@ class GeneratedWeb:
 
     def _countable(self) -> Iterator[str]:
         return (url for url in self.classes if url not in self.hidden and url not in self.examples)
+
+
+def some_of(urls: list[str], random: Random) -> list[str]:
+    """A few starting pages."""
+    return random.sample(urls, min(3, len(urls)))

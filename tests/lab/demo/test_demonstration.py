@@ -57,15 +57,14 @@ def test_the_topic_is_about_one_page_in_eleven(web: GeneratedWeb):
 
 
 def test_all_but_a_few_targets_can_be_reached_from_any_start(web: GeneratedWeb, links: dict[str, list[str]]):
-    targets = set(web.targets(web.topics[0]))
-    for seeds in web.topics[0].seeds.values():
+    targets = set(web.targets)
+    for seeds in web.seeds.values():
         assert len(targets & set(reached(web, links, seeds))) > 0.95 * len(targets)
 
 
 def test_breadth_first_finds_few_targets_early_from_afar(web: GeneratedWeb, links: dict[str, list[str]]):
-    topic = web.topics[0]
-    first = reached(web, links, topic.seeds["far"])[:400]
-    assert len(set(first) & set(web.targets(topic))) < 0.2 * len(web.targets(topic))
+    first = reached(web, links, web.seeds["far"])[:400]
+    assert len(set(first) & set(web.targets)) < 0.2 * len(web.targets)
 
 
 def test_pages_link_mostly_to_their_own_topic_but_not_only(web: GeneratedWeb, links: dict[str, list[str]]):
@@ -80,12 +79,12 @@ def test_pages_link_mostly_to_their_own_topic_but_not_only(web: GeneratedWeb, li
 
 
 def test_no_page_lists_the_whole_topic(web: GeneratedWeb, links: dict[str, list[str]]):
-    targets = set(web.targets(web.topics[0]))
+    targets = set(web.targets)
     assert max(len(targets & set(urls)) for urls in links.values()) < 0.15 * len(targets)
 
 
 def test_seeds_that_are_far_link_to_no_page_on_the_topic(web: GeneratedWeb, links: dict[str, list[str]]):
-    ends = [end_of(web, link) for url in web.topics[0].seeds["far"] for link in links[url]]
+    ends = [end_of(web, link) for url in web.seeds["far"] for link in links[url]]
     assert not any(is_on_topic(web, url) for url in ends)
 
 

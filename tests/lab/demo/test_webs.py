@@ -31,15 +31,14 @@ def test_labels_are_of_pages(web: GeneratedWeb):
 
 
 def test_the_topic_has_targets_and_examples_of_every_class(web: GeneratedWeb):
-    [topic] = web.topics
-    targets = web.targets(topic)
+    targets = web.targets
     assert targets
     assert not set(targets) & (set(web.examples) | web.hidden)
     assert set(web.examples.values()) == set(web.classes.values())
 
 
 def test_starting_pages_are_what_they_are_called(web: GeneratedWeb):
-    seeds = web.topics[0].seeds
+    seeds = web.seeds
     assert set(seeds) == {"on", "far", "root"}
     assert all(urls and web.pages[url].status == 200 for urls in seeds.values() for url in urls)
     assert all(web.classes[url] == "stars" for url in seeds["on"])
