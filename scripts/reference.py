@@ -51,7 +51,10 @@ def topics_page(page: str) -> str:
     """docs/topics.md with its tables of keys and arguments made anew."""
     keys = [[f"`{name}`", KEYS[name].words, words] for _, name, words in explained("topics/keys")]
     about = {name: words for _, name, words in explained("topics/arguments")}
-    about |= {SETTINGS[name].argument: words for _, name, words in explained("defaults")}
+    # What switches a setting off cannot be given as an argument: it is left out.
+    about |= {
+        SETTINGS[name].argument: re.sub(r"\. (0|Empty): .*", "", words) for _, name, words in explained("defaults")
+    }
     arguments = [[f"`{name}`", kind.words, about[name]] for name, kind in KINDS.items()]
     page = with_table(page, "## The topic file", ["key", "value", "meaning"], keys)
     return with_table(page, "## Arguments of the spider", ["argument", "value", "meaning"], arguments)

@@ -128,6 +128,12 @@ def test_every_setting_in_the_code_has_a_default() -> None:
     assert named - set(RENAMED) == set(DEFAULTS)
 
 
+def test_a_stop_condition_is_declared_in_one_module_and_used_in_one() -> None:
+    stops = [name for name in DEFAULTS if name.startswith("FOCUSED_STOP_")]
+    modules = [set(strings(tree)) for tree in trees()]
+    assert {name: sum(name in texts for texts in modules) for name in stops} == dict.fromkeys(stops, 2)
+
+
 def test_every_statistic_is_in_the_reference() -> None:
     assert set(rows("Statistics")) == statistics_in_code()
 
