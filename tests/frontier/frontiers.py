@@ -48,10 +48,27 @@ def addresses(store):
     return taken
 
 
-def open_redis(server, prioritizer=None, **options):
+def open_redis(server, prioritizer=None, kind=RedisStore, **options):
     """A worker's store in a server's crawl."""
     options = {"redis_patience": 20.0, **options}
-    return RedisStore(server.client(), "test", f"worker-{next(_NAMES)}", prioritizer or Plain(), **options)
+    return kind(server.client(), "test", f"worker-{next(_NAMES)}", prioritizer or Plain(), **options)
+
+
+class Sent(RedisStore):
+    """Its requests go out at once, to hosts that may be fetched at any pace."""
+
+    def lease(self, now, gate):
+        leased = super().lease(now, gate)
+        if leased is not None:
+            self.sent(leased, 0.0, 1_000, 0.0)
+        return leased
+
+
+def opener(place):
+    """What opens the crawl in a job folder or on a server, again and again."""
+    if isinstance(place, RedisServer):
+        return lambda prioritizer: open_redis(place, prioritizer, kind=Sent)
+    return lambda prioritizer: SqliteStore(place, prioritizer)
 
 
 def crash(store):

@@ -3,12 +3,17 @@
 Each test runs on each kind of store, on one that stays open and on one that is reopened at every step.
 """
 
+from pathlib import Path
+from tempfile import mkdtemp
+
 import numpy as np
 import pytest
 
 from focused.frontier.store import SEED_RANK, NewLink, Outcome, PageRecord, State
+from focused.frontier.store_sqlite import SqliteStore
 from focused.pages.evidence import Evidence
-from tests.frontier.frontiers import Frontier, Plain, add, addresses, lease, rescore
+from focused.testing.stores import CHECKS, StoreDriver, check_store
+from tests.frontier.frontiers import Frontier, Plain, add, addresses, lease, opener, rescore
 
 
 @pytest.fixture(params=["sqlite", "redis", "redis_cluster"])
@@ -30,40 +35,24 @@ def make(place, request):
         frontier.store.close()
 
 
-def test_links_are_handed_out_by_score_and_only_once(make):
-    frontier = make()
-    frontier.page("http://seed/", 0.5, [("http://h/a", 0.2), ("http://h/b", 0.8), ("http://h/c", 0.5)])
-    store = frontier.again()
-    assert addresses(store) == ["http://h/b", "http://h/c", "http://h/a"]
+@pytest.mark.parametrize("reopens", [False, True], ids=["open", "reopened"])
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_every_store_keeps(place, check, reopens):
+    driver = StoreDriver(opener(place), reopens=reopens)
+    check(driver)
+    driver.store.close()
 
 
-def test_a_known_address_is_not_admitted_again(make):
-    frontier = make()
-    frontier.page("http://seed/", 0.5, [("http://h/a", 0.2)])
-    store = frontier.again()
-    assert not add(store, NewLink("http://h/a", "h"))
-    assert not add(store, NewLink("http://seed/", "seed"))
-    assert add(store, NewLink("http://h/b", "h"))
+def test_all_of_it_can_be_checked_at_once(tmp_path):
+    check_store(lambda: opener(Path(mkdtemp(dir=tmp_path))))
 
 
-def test_a_request_with_an_identity_of_its_own_is_not_admitted_under_a_second_number(make):
-    frontier = make()
-    first = frontier.store.admit(None, [NewLink("http://h/form", "h", key=4711, request=b"x")])
-    store = frontier.again()
-    again = store.admit(None, [NewLink("http://h/form", "h", key=4711, request=b"x")])
-    assert (first.fresh.tolist(), again.fresh.tolist()) == ([True], [False])
-    assert again.links.tolist() == first.links.tolist()
-    assert store.known(["http://h/form"]).links.tolist() == [0], "the address alone is another link"
+def test_a_store_that_forgets_is_found_out(tmp_path):
+    def open_forgetful(prioritizer):
+        return SqliteStore(Path(mkdtemp(dir=tmp_path)), prioritizer)
 
-
-def test_what_nobody_admitted_is_not_numbered(make):
-    store = make().store
-    known = store.known(["http://h/new", "http://seed/"])
-    assert known.links[0] == 0 < known.links[1]
-    assert known.states.tolist() == [State.UNKNOWN, State.WAITING]
-    assert known.wanted.tolist() == [True, True]
-    assert np.isnan(known.relevance).all()
-    assert (store.waiting, store.hosts) == (1, 1)
+    with pytest.raises(AssertionError):
+        check_store(lambda: open_forgetful)
 
 
 def test_a_page_s_requests_that_have_no_evidence_are_admitted_with_its_links(make):
@@ -82,34 +71,6 @@ def test_a_page_s_requests_that_have_no_evidence_are_admitted_with_its_links(mak
         ("http://h/a", 0, "http://seed/", "h"),
     ]
     assert len(store.lessons_of(a)) == 2
-
-
-def test_one_link_is_handed_out_whatever_waits_before_it(make):
-    frontier = make()
-    admitted = frontier.store.admit(None, [NewLink("http://h/a", "h", base=0.5), NewLink("http://h/b", "h", base=0.1)])
-    store = frontier.again()
-    leased = store.lease_link(int(admitted.links[1]))
-    assert (leased.url, leased.tries, store.leased, store.waiting) == ("http://h/b", 1, 1, 2)
-    assert store.lease_link(int(admitted.links[1])) is None, "it is out"
-    store.record(leased, PageRecord(0, leased.url, 0.5, 7))
-    store.acknowledge(leased, Outcome.PAGE)
-    assert frontier.again().lease_link(int(admitted.links[1])) is None, "it is done"
-    assert addresses(frontier.store) == ["http://seed/", "http://h/a"]
-
-
-def test_a_page_whose_callback_failed_counts_for_nothing(make):
-    frontier = make()
-    frontier.page("http://seed/", 0.75, [("http://h/a", 0.9), ("http://h/b", 0.8)])
-    before = frontier.store.standing()
-    leased = lease(frontier.store)
-    frontier.store.record(leased, PageRecord(0, leased.url, 0.9, 77))
-    assert frontier.store.standing().pages == 2
-    assert frontier.store.acknowledge(leased, Outcome.FAILED, "callback") is Outcome.FAILED
-    store = frontier.again()
-    after = store.standing()
-    assert (after.pages, after.found, after.relevance) == (before.pages, before.found, pytest.approx(0.75))
-    frontier.page("http://h/b", 0.7, digest=77)
-    assert frontier.again().standing().found == 2, "its content is new"
 
 
 @pytest.mark.parametrize(("combine", "best"), [("mean", "http://h/b"), ("max", "http://h/a"), ("first", "http://h/b")])
@@ -131,39 +92,6 @@ def test_a_link_that_waits_and_is_a_seed_by_now_goes_before_others(make):
     assert store.waiting == 2
     rescore(store)
     assert addresses(store) == ["http://h/b", "http://h/a"]
-
-
-def test_rescoring_puts_everything_in_order_anew(make):
-    frontier = make()
-    frontier.page("http://seed/", 0.5, [("http://h/a", 0.3), ("http://h/b", 0.6)])
-    frontier.store.prioritizer = Plain(2.5, combine="mean")
-    rescore(frontier.store)
-    # 0.3 · 2.5 = 0.75; 0.6 · 2.5 mod 1 = 0.5
-    assert addresses(frontier.store) == ["http://h/a", "http://h/b"]
-
-
-def test_evidence_that_comes_while_a_rescoring_runs_is_kept(make):
-    frontier = make()
-    frontier.page("http://seed/", 0.5, [("http://h/next", 0.99), ("http://h/a", 0.2), ("http://h/b", 0.5)])
-    rescoring = frontier.store.rescoring()
-    rescoring.score()
-    frontier.page("http://h/next", 0.5, [("http://h/a", 0.98)])
-    rescoring.adopt()
-    assert lease(frontier.store).url == "http://h/a", "the mean of 0.2 and 0.98 is more than 0.5"
-
-
-def test_lessons_pair_a_page_with_all_evidence_for_it_and_weigh_one_together(make):
-    frontier = make()
-    frontier.page("http://seed/", 0.25, [("http://h/next", 0.99), ("http://h/a", 0.2)])
-    frontier.page("http://h/next", 0.75, [("http://h/a", 0.4)])
-    frontier.again()
-    _, lessons = frontier.page("http://h/a", 0.9)
-    assert lessons.evidence.dense[:, 0] == pytest.approx([0.2, 0.4])
-    assert lessons.relevance == pytest.approx([0.9, 0.9])
-    assert lessons.source_relevance == pytest.approx([0.25, 0.75])
-    assert lessons.weight.sum() == pytest.approx(1)
-    assert lessons.alive.all()
-    assert lessons.first.tolist() == [True, False]
 
 
 def test_lessons_can_be_learned_again_from_the_records(make):
@@ -239,72 +167,6 @@ def test_a_link_that_led_to_a_page_fetched_before_is_learned_again(make):
     assert [float(relevance) for score, relevance in pairs if score == pytest.approx(0.7)] == pytest.approx([0.6])
 
 
-def test_a_dead_link_teaches_that_it_is_dead(make):
-    frontier = make()
-    frontier.page("http://seed/", 0.25, [("http://h/a", 0.9)])
-    leased = lease(frontier.again())
-    lessons = frontier.store.lessons_of(leased)
-    assert not lessons.alive.any()
-
-
-def test_the_same_content_counts_once_and_teaches_nothing_good(make):
-    frontier = make()
-    frontier.page("http://seed/", 0.9, [("http://h/a", 0.9), ("http://h/b", 0.1)])
-    frontier.page("http://h/a", 0.8, digest=77)
-    frontier.again()
-    _, lessons = frontier.page("http://h/b", 0.8, digest=77)
-    assert lessons.relevance == pytest.approx([0.0])
-    standing = frontier.again().standing()
-    assert (standing.pages, standing.duplicates, standing.found) == (3, 1, 2)
-    assert standing.relevance == pytest.approx(0.9 + 0.8)
-    assert standing.harvest == pytest.approx(0.85)
-
-
-def test_a_redirect_is_followed_under_the_same_lease_and_its_target_is_not_fetched_again(make):
-    frontier = make()
-    frontier.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.3)])
-    store = frontier.again()
-    leased = lease(store)
-    assert store.redirect(leased, "http://h/b", "h")
-    store.return_lease(leased)
-    back = lease(store)
-    assert back is leased
-    assert back.url == "http://h/b"
-    store.record(back, PageRecord(0, "http://h/b", 1.0, 5))
-    lessons = store.lessons_of(back)
-    assert sorted(lessons.evidence.dense[:, 0]) == pytest.approx([0.3, 0.9]), "both links led there"
-    store.acknowledge(back, Outcome.PAGE)
-    assert addresses(frontier.again()) == []
-
-
-def test_a_redirect_to_a_page_fetched_before_teaches_its_verdict_and_ends_the_lease(make):
-    frontier = make()
-    frontier.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.3)])
-    frontier.page("http://h/a", 0.7)
-    store = frontier.again()
-    leased = lease(store)
-    assert not store.redirect(leased, "http://h/a", "h")
-    assert leased.was_redirected
-    assert store.lessons_of(leased).relevance == pytest.approx([0.7])
-    assert store.acknowledge(leased, Outcome.OTHER) is Outcome.REDIRECT
-    assert addresses(frontier.again()) == []
-
-
-def test_a_redirect_to_a_page_that_is_being_fetched_teaches_nothing_before_that_is_judged(make):
-    frontier = make()
-    frontier.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.3)])
-    store = frontier.again()
-    leads, target = lease(store), lease(store)
-    assert not store.redirect(leads, "http://h/b", "h")
-    assert store.lessons_of(leads) is None
-    store.acknowledge(leads, Outcome.OTHER)
-    store.record(target, PageRecord(0, "http://h/b", 0.9, 5))
-    lessons = store.lessons_of(target)
-    assert sorted(lessons.evidence.dense[:, 0]) == pytest.approx([0.3, 0.9])
-    assert lessons.relevance == pytest.approx([0.9, 0.9])
-    store.acknowledge(target, Outcome.PAGE)
-
-
 def test_scores_that_are_no_numbers_come_last_and_break_nothing(make):
     class Odd(Plain):
         def score(self, evidence):
@@ -316,17 +178,6 @@ def test_scores_that_are_no_numbers_come_last_and_break_nothing(make):
     frontier.page("http://seed/", 0.5, [("http://h/a", 0.5), ("http://h/b", 0.3), ("http://h/c", 0.75)])
     rescore(frontier.store)
     assert addresses(frontier.store) == ["http://h/c", "http://h/b", "http://h/a"]
-
-
-def test_a_redirect_there_and_back_is_followed(make):
-    frontier = make()
-    store = frontier.store
-    leased = lease(store)
-    assert store.redirect(leased, "http://seed/login", "seed")
-    assert store.redirect(leased, "http://seed/", "seed")
-    store.record(leased, PageRecord(0, "http://seed/", 1.0, 5))
-    assert store.acknowledge(leased, Outcome.PAGE) is Outcome.PAGE
-    assert addresses(frontier.again()) == []
 
 
 def test_a_retry_comes_back_under_its_lease_before_everything_else(make):
@@ -348,15 +199,6 @@ def test_a_returned_lease_comes_first_also_after_all_links_were_scored_again(mak
     rescore(store)
     assert lease(store) is worse
     assert lease(store).url == better.url == "http://h/b"
-
-
-def test_a_postponed_link_waits_with_its_score(make):
-    frontier = make()
-    frontier.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.3)])
-    leased = lease(frontier.store)
-    frontier.store.postpone(leased)
-    store = frontier.again()
-    assert addresses(store) == ["http://h/a", "http://h/b"]
 
 
 @pytest.mark.parametrize("combine", ["first", "mean", "max"])
