@@ -33,7 +33,7 @@ def _check_names(names: Sequence[str]) -> None:
     """Two topics of one name would write into the same folder."""
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
-        raise ValueError(f"topic {twice[0]!r} is there twice: name it once")
+        raise ValueError(f"topic {twice[0]!r} is given twice; name it once")
 
 
 def _examples(plan: Plan, lab: KnownTopic) -> dict[str, str]:
@@ -58,5 +58,5 @@ def _held_out(hold_out: str, topic: str) -> tuple[str, str] | None:
     if not given:
         value = topic.rpartition("@")[2] if "@" in topic else ""
     if not value:
-        raise ValueError(f"--hold-out {hold_out}: which {column}? say {column}=…; the topic is {topic!r}")
+        raise ValueError(f"--hold-out {hold_out}: give a value, {column}=…: the name of topic {topic!r} has none after an @")
     return column, value

@@ -125,7 +125,7 @@ def read_results(folder: str | Path) -> Results:
     try:
         return msgspec.json.decode(file.read_bytes(), type=Results)
     except (OSError, msgspec.DecodeError) as error:
-        raise ValueError(f"{file}: there are no results of a comparison that can be read: {error}") from error
+        raise ValueError(f"{file}: cannot be read as the results of a comparison: {error}") from error
 
 
 def write_results(results: Results, folder: Path) -> None:

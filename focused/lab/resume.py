@@ -56,7 +56,7 @@ class Done:
 
 
 def _refused(old: Results, why: str) -> ValueError:
-    return ValueError(f"--resume: the comparison in {old.plan.out} cannot be gone on with, {why}: give another --out")
+    return ValueError(f"--resume: the comparison in {old.plan.out} cannot be resumed: {why}; give another --out")
 
 
 def _together(old: Plan, new: Plan) -> Plan:

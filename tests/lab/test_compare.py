@@ -253,7 +253,7 @@ def test_what_could_be_had_is_told_without_examples(small_web, tmp_path):
 
 
 def test_a_topic_named_twice_is_refused(small_web, tmp_path):
-    with pytest.raises(ValueError, match="topic 'stars' is there twice: name it once"):
+    with pytest.raises(ValueError, match="topic 'stars' is given twice; name it once"):
         compare(small_web, tmp_path, topics=["stars", "stars"])
 
 
@@ -292,14 +292,14 @@ TABLES = ("--topics-file", "TOPICS", "--examples", "EXAMPLES")
         (["stars", *TABLES, "--workers", "-1"], "--workers: '-1': give a whole number of 0 or more"),
         (["stars", *TABLES, "--budgets", "0,-5"], "--budgets '0,-5': give whole numbers above 0"),
         (["stars", *TABLES, "--budgets", "10,x"], "--budgets '10,x': give whole numbers above 0"),
-        (["stars", *TABLES, "--prioritizers", "random,random"], "--prioritizers: 'random' is there twice"),
-        (["stars", *TABLES, "--prioritizers", "offline", "--offline"], "--prioritizers: 'offline' is there twice"),
+        (["stars", *TABLES, "--prioritizers", "random,random"], "--prioritizers: 'random' is given twice"),
+        (["stars", *TABLES, "--prioritizers", "offline", "--offline"], "--prioritizers: 'offline' is given twice"),
         (["birds", "--start", "on"], "--start is for topics of a topics file: give --topics-file, or leave it out"),
         (["birds", "--hold-out", "side=east"], "--hold-out is for topics of a topics file"),
         (["stars", *TABLES, "-s", "FOCUSED_PATIENC=0"], "unknown setting; did you mean 'FOCUSED_PATIENCE'?"),
         (["stars", *TABLES, "-s", "FOCUSED_PATIENCE=high"], "FOCUSED_PATIENCE: 'high' is not a number from 0 to 1"),
         (["stars", "--topics-file", "TOPICS", "--prioritizers", "best-frist"], "did you mean 'best-first'?"),
-        (["stars", *TABLES, "--hold-out", "side"], "say side="),
+        (["stars", *TABLES, "--hold-out", "side"], "give a value, side="),
         (["stars", *TABLES, "--web", "nope.warc.gz"], "--web: there is no file 'nope.warc.gz': give a recorded web"),
         (["stars", "--topics-file", "nope.json"], "--topics-file: there is no file 'nope.json'"),
         (["stars", *TABLES, "--labels", "nope.tsv"], "--labels: there is no file 'nope.tsv'"),

@@ -68,7 +68,7 @@ def test_with_nothing_there_resume_is_a_beginning(small_web, tmp_path):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"pages": 30}, "it was made with pages 60, not 30: give another --out"),
+        ({"pages": 30}, "it was made with pages 60, not 30; give another --out"),
         ({"start": "on"}, "it was made with start 'root', not 'on'"),
         ({"gammas": (0.3,)}, "it was made with gammas"),
     ],
@@ -93,5 +93,5 @@ def test_other_starting_pages_are_refused(small_web, interrupted, tmp_path):
 
 def test_results_that_cannot_be_read_are_named(tmp_path):
     (tmp_path / "results.json").write_text("{")
-    with pytest.raises(ValueError, match=r"results\.json: there are no results"):
+    with pytest.raises(ValueError, match=r"results\.json: cannot be read as the results"):
         Done.of(tmp_path)

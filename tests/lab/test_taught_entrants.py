@@ -168,7 +168,7 @@ def test_a_folder_holds_paths_by_the_topics_name(small_web, other_web, given, tm
 
 def test_a_folder_without_a_topics_paths_is_refused_before_any_crawl(small_web, other_web, tmp_path):
     with pytest.raises(
-        ValueError, match=r"no paths for topic 'stars': there is none of stars\.walks\.jsonl, stars\.jsonl"
+        ValueError, match=r"no paths for topic 'stars': none of these files exists: stars\.walks\.jsonl, stars\.jsonl"
     ):
         compare(
             small_web,

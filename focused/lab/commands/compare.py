@@ -115,7 +115,7 @@ def _plan(args: list[str], opts: argparse.Namespace) -> Plan:
     limits = ROWS if opts.limits is None else tuple(_distinct("--limits", opts.limits))
     strangers = [name for name in limits if name not in ROWS]
     if strangers:
-        raise ValueError(f"--limits: {strangers[0]!r} is not known, there are {', '.join(ROWS)}")
+        raise ValueError(f"--limits: {strangers[0]!r} is not known; the rows are {', '.join(ROWS)}")
     return Plan(
         topics=args,
         prioritizers=_entrants(opts),
@@ -191,5 +191,5 @@ def _distinct(option: str, text: str) -> list[str]:
     words = split_words(text)
     twice = [word for word, count in Counter(words).items() if count > 1]
     if twice:
-        raise ValueError(f"{option}: {twice[0]!r} is there twice: name it once")
+        raise ValueError(f"{option}: {twice[0]!r} is given twice; name it once")
     return words
