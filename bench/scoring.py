@@ -40,7 +40,7 @@ def random_evidence(links: int, features: int) -> Evidence:
 
 def as_focused_sees(evidence: Evidence) -> Evidence:
     """The same features, taken for words around, ten words of the address and places."""
-    dense = np.zeros((len(evidence), len(Focused.dense)), np.float32)
+    dense = np.zeros((len(evidence), len(Focused().dense)), np.float32)
     dense[:, -1] = 10
     return replace(evidence, dense=dense)
 
