@@ -58,5 +58,7 @@ def _held_out(hold_out: str, topic: str) -> tuple[str, str] | None:
     if not given:
         value = topic.rpartition("@")[2] if "@" in topic else ""
     if not value:
-        raise ValueError(f"--hold-out {hold_out}: give a value, {column}=…: the name of topic {topic!r} has none after an @")
+        raise ValueError(
+            f"--hold-out {hold_out}: give a value, {column}=…: the name of topic {topic!r} has none after an @"
+        )
     return column, value

@@ -51,7 +51,8 @@ class Teacher:
         files = [place] if not place.is_dir() else [place / name for name in names if (place / name).is_file()]
         if not files:
             there = ", ".join(names)
-            raise PathsError([f"--paths {place}: no paths for topic {task.case.name!r}: none of these files exists: {there}"])
+            topic = repr(task.case.name)
+            raise PathsError([f"--paths {place}: no paths for topic {topic}: none of these files exists: {there}"])
         return read_paths(files[0])
 
     def key(self, task: Task) -> tuple[str, str, int | None]:
