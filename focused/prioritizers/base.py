@@ -125,6 +125,7 @@ class Prioritizer(ABC):
     """
 
     name: ClassVar[str]
+    """What messages call it; the name of the class unless it says otherwise."""
     dense: tuple[str, ...] = ()
     """Names of the numbers in ``Evidence.dense``; of the class, or of each one where they depend on what it learned."""
     learns: ClassVar[bool] = False
@@ -148,6 +149,11 @@ class Prioritizer(ABC):
     """Can all lessons of its crawl be studied together afterwards (`scrapy export --train`)?"""
     labels_pages: ClassVar[bool] = False
     """Does it tell by `label_of` where on a path a page stands?"""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "name" not in cls.__dict__:
+            cls.name = cls.__name__
 
     def __init__(self, *, critic: Critic | None = None, combine: Combination = "first", seed: Seed = 0) -> None:
         self.critic = critic

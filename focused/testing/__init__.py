@@ -1,1 +1,23 @@
-"""Helpers for tests of crawls: a local web that can misbehave, hostile pages, and a crawl in one call."""
+"""Helpers for tests: checks of critics and prioritizers, a local web that can misbehave, a crawl in one call."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from focused.testing.critic_checks import check_critic
+    from focused.testing.prioritizer_checks import check_prioritizer
+
+__all__ = ["check_critic", "check_prioritizer"]
+
+_HOMES = {
+    "check_critic": "focused.testing.critic_checks",
+    "check_prioritizer": "focused.testing.prioritizer_checks",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

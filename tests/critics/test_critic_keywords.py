@@ -7,7 +7,7 @@ import pytest
 from focused.critics.keywords import KeywordsCritic
 from focused.options import make
 from focused.pages.page import Page, Text
-from tests.critics.toy_pages import page
+from focused.testing.toys import page
 
 FILLER = "People in the town said that the year was good and that they would come again with the children. "
 ABOUT = "Climbing on rock: the rock climbing route goes up, and rock climbing gear is needed. "

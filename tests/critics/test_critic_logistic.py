@@ -14,7 +14,7 @@ from focused.critics.logistic import LogisticCritic
 from focused.options import make
 from focused.pages.page import Text
 from focused.pages.tokens import words
-from tests.critics.toy_pages import BIRDS, MEALS, STARS, examples, page
+from focused.testing.toys import BIRDS, MEALS, STARS, examples, page
 
 
 def test_relevance_is_that_of_scikit_learn() -> None:

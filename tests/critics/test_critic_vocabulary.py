@@ -11,7 +11,7 @@ from focused.critics.classes import NoSuchClass, wanted
 from focused.critics.language import UNSEEN, guess_languages, language_of
 from focused.pages.page import page_from_html
 from focused.pages.tokens import LEXICON, word_to_id
-from tests.critics.toy_pages import page
+from focused.testing.toys import page
 
 
 def test_columns_are_the_known_words_and_their_counts() -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from focused.critics.models import CARD, MODEL, Card, ModelRefused, load_card, load_critic, save_critic
 from focused.papers.critics.naive_bayes import NaiveBayesCritic
-from tests.critics.toy_pages import examples
+from focused.testing.toys import examples
 
 
 @pytest.fixture

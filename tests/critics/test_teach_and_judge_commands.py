@@ -17,8 +17,8 @@ from scrapy.settings import Settings
 from focused.teaching.plan import ExampleSource, plan_teaching
 from focused.testing.reply import Reply, Visit
 from focused.testing.site import SiteServer
+from focused.testing.toys import BIRDS, MEALS, STARS
 from focused.topics.topic import load_topic
-from tests.critics.toy_pages import BIRDS, MEALS, STARS
 
 ROOT = Path(__file__).parent.parent.parent
 HOST = "http://web.example"

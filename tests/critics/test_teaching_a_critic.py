@@ -17,9 +17,9 @@ from focused.critics.teach import Taught, teach
 from focused.pages.page import Page
 from focused.papers.critics.naive_bayes import NaiveBayesCritic
 from focused.registry import UnknownName
+from focused.testing.toys import BIRDS, MEALS, STARS, page
 from focused.topics.identity import fingerprint, slug
 from focused.topics.topic import Topic
-from tests.critics.toy_pages import BIRDS, MEALS, STARS, page
 
 WORDS = Topic(name="birds", keywords=["owl", "bird"])
 

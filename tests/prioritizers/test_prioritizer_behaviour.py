@@ -11,28 +11,14 @@ import pytest
 from focused import registry
 from focused.critics.base import Verdict
 from focused.options import types_of_options
-from focused.pages.evidence import Evidence
 from focused.papers.prioritizers.taught import NotTaught, TaughtCard, load_taught, save_taught
 from focused.prioritizers.base import COMBINATIONS
 from focused.prioritizers.options import build
 from focused.registry import UnknownName, find, names
 from focused.schema import in_words
-from tests.prioritizers.prioritizer_cases import (
-    WAY,
-    OneWordCritic,
-    built,
-    evidence_of,
-    lessons_of,
-    page,
-    toy_paths,
-    toy_site,
-)
+from focused.testing.prioritizer_checks import PRIORITIZER_CHECKS, evidence_of
+from tests.prioritizers.prioritizer_cases import WAY, OneWordCritic, built, toy_paths, toy_site
 
-BODY = (
-    "<h1>Birds</h1><p>the penguin <a href=/penguin>penguin page</a> swims</p>"
-    "<ul><li><a href=/tax>tax</a> law<li><a href=/empty><img src=x></a></ul><a href=/penguin>again</a>"
-)
-CLASSES = (("Science.Biology", 0.7), ("Sport", 0.3))
 CASES = [
     *[(name, {}) for name in names("prioritizer")],
     ("apprentice", {"learner": "naive-bayes"}),
@@ -49,171 +35,13 @@ def make(request):
     return lambda: built(name, options)
 
 
-def some_evidence(prioritizer, relevance=0.5):
-    return evidence_of(prioritizer, BODY, relevance, CLASSES, [0.9, np.nan, 0.1, np.nan])
-
-
-def taught(prioritizer, rounds=5):
-    for _ in range(rounds):
-        evidence = some_evidence(prioritizer)
-        prioritizer = prioritizer.learn(lessons_of(evidence, [0.9, 0.05, 0.05, 0.9])) or prioritizer
-    return prioritizer
-
-
 def test_is_registered_under_its_name(make):
     assert make().name in names("prioritizer")
 
 
-def test_scores_before_it_has_learned(make):
-    prioritizer = make()
-    scores = prioritizer.score(some_evidence(prioritizer))
-    assert scores.shape == (4,)
-    assert scores.dtype == np.float32
-
-
-@pytest.mark.parametrize("relevance", [0.0, 0.5, 1.0])
-def test_scores_are_finite_and_between_0_and_1(make, relevance):
-    for prioritizer in (make(), taught(make(), 60)):
-        scores = prioritizer.score(some_evidence(prioritizer, relevance))
-        assert np.isfinite(scores).all()
-        assert ((scores >= 0) & (scores <= 1)).all()
-
-
-def test_scoring_changes_nothing(make):
-    prioritizer = taught(make())
-    evidence = some_evidence(prioritizer)
-    before = evidence.to_bytes()
-    first = prioritizer.score(evidence)
-    assert (prioritizer.score(evidence) == first).all()
-    assert evidence.to_bytes() == before
-
-
-def test_a_row_scores_the_same_alone_and_in_company(make):
-    prioritizer = taught(make())
-    evidence = some_evidence(prioritizer)
-    alone = [prioritizer.score(evidence.row(i))[0] for i in range(len(evidence))]
-    assert np.allclose(alone, prioritizer.score(evidence), atol=1e-6)
-
-
-def test_of_the_ids_only_the_upper_bits_matter_that_it_says(make):
-    prioritizer = taught(make())
-    evidence = some_evidence(prioritizer)
-    cut = evidence.select(range(len(evidence)))
-    cut.ids = cut.ids & np.uint32(2**32 - 2 ** (32 - prioritizer.id_bits))
-    assert (prioritizer.score(cut) == prioritizer.score(evidence)).all()
-    lessons, of_cut = (lessons_of(rows, [0.9, 0.05, 0.05, 0.9]) for rows in (evidence, cut))
-    learned, alike = (prioritizer.learn(each) or prioritizer for each in (lessons, of_cut))
-    assert (alike.score(cut) == learned.score(evidence)).all()
-
-
-def test_the_number_of_dense_columns_is_as_declared(make):
-    prioritizer = make()
-    assert some_evidence(prioritizer).dense.shape == (4, len(prioritizer.dense))
-
-
-def test_evidence_tells_where_the_links_stand(make):
-    prioritizer = make()
-    parsed = page(BODY)
-    assert (some_evidence(prioritizer).leaf == parsed.links.first).all()
-
-
-def test_evidence_survives_being_stored(make):
-    prioritizer = taught(make())
-    evidence = some_evidence(prioritizer)
-    stored = Evidence.from_bytes(evidence.to_bytes())
-    assert (prioritizer.score(stored) == prioritizer.score(evidence)).all()
-    lessons = lessons_of(stored, [0.9, 0.1, 0.1, 0.9])
-    again = prioritizer.learn(lessons)
-    assert (again is None) == (not prioritizer.learns)
-
-
-def test_evidence_of_pages_can_be_joined(make):
-    prioritizer = make()
-    parts = [some_evidence(prioritizer, 0.2), evidence_of(prioritizer, ""), some_evidence(prioritizer, 0.8)]
-    joined = prioritizer.score(Evidence.concat(parts))
-    assert np.allclose(joined, np.concatenate([prioritizer.score(part) for part in parts]), atol=1e-6)
-
-
-@pytest.mark.parametrize("body", ["", "no links at all", "<a href=/x></a>", "<a href=/x><a href=/y>", "<frame src=/f>"])
-def test_poor_pages(make, body):
-    prioritizer = taught(make())
-    evidence = evidence_of(prioritizer, body)
-    assert len(prioritizer.score(evidence)) == len(evidence) == len(page(body).links)
-
-
-def test_some_of_a_pages_links(make):
-    prioritizer = taught(make())
-    parsed = page(BODY)
-    rows = [2, 0]
-    some = prioritizer.evidence(parsed, Verdict(0.5), parsed.links.select(rows))
-    every = prioritizer.evidence(parsed, Verdict(0.5), parsed.links)
-    assert (prioritizer.score(some) == prioritizer.score(every)[rows]).all()
-
-
-def test_words_never_seen_before(make):
-    prioritizer = taught(make())
-    scores = prioritizer.score(evidence_of(prioritizer, "<a href=/q>zyzzyva ξένος 漢字</a> quux"))
-    assert np.isfinite(scores).all()
-
-
-def test_learning_leaves_the_older_snapshot_alone(make):
-    old = taught(make())
-    evidence = some_evidence(old)
-    scores = old.score(evidence)
-    state = {name: array.copy() for name, array in old.state().items()}
-    new = taught(old)
-    assert (old.score(evidence) == scores).all()
-    assert all(np.array_equal(old.state()[name], array) for name, array in state.items())
-    assert (new is not old) == old.learns
-
-
-def test_learns_or_says_that_it_does_not(make):
-    prioritizer = make()
-    evidence = some_evidence(prioritizer)
-    learned = prioritizer.learn(lessons_of(evidence, [0.9, 0.1, 0.1, 0.9]))
-    assert (learned is not None) == prioritizer.learns
-
-
-def test_dead_links_teach_nothing(make):
-    prioritizer = taught(make())
-    lessons = lessons_of(some_evidence(prioritizer), [0, 0, 0, 0])
-    lessons.alive[:] = False
-    assert prioritizer.learn(lessons) is None
-
-
-def test_the_same_lessons_give_the_same_scores(make):
-    one, other = taught(make()), taught(make())
-    evidence = some_evidence(one)
-    assert (one.score(evidence) == other.score(evidence)).all()
-
-
-def test_state_brings_everything_back_and_learning_goes_on_as_before(make, tmp_path):
-    prioritizer = taught(make())
-    np.savez(tmp_path / "state.npz", **prioritizer.state())
-    back = make()
-    with np.load(tmp_path / "state.npz", allow_pickle=False) as arrays:
-        back.restore({name: arrays[name] for name in arrays.files})
-    evidence = some_evidence(prioritizer)
-    assert (back.score(evidence) == prioritizer.score(evidence)).all()
-    assert (taught(back).score(evidence) == taught(prioritizer).score(evidence)).all()
-
-
-def test_explains_each_link(make):
-    prioritizer = taught(make())
-    for i in range(4):
-        parts = prioritizer.explain(some_evidence(prioritizer).row(i))
-        weights = [abs(part.weight) for part in parts]
-        assert parts
-        assert weights == sorted(weights, reverse=True)
-        assert all(isinstance(part.feature, int | str) for part in parts)
-
-
-def test_weights_of_features(make):
-    prioritizer = taught(make())
-    ids = np.unique(some_evidence(prioritizer).ids)
-    weights = prioritizer.weights_of(ids)
-    assert weights.shape == ids.shape
-    assert weights.dtype == np.float32
+@pytest.mark.parametrize("check", PRIORITIZER_CHECKS, ids=lambda check: check.__name__)
+def test_it_passes_the_checks_that_all_prioritizers_must_pass(make, check):
+    check(make)
 
 
 @pytest.mark.parametrize("combine", COMBINATIONS)
@@ -284,8 +112,8 @@ def test_what_was_taught_comes_back(name, tmp_path):
     with pytest.raises(NotTaught, match="scrapy teach toy --prioritizer"):
         load_taught(tmp_path / "elsewhere", again, "toy")
     load_taught(tmp_path, again, "toy")
-    evidence = some_evidence(prioritizer)
-    assert (again.score(some_evidence(again)) == prioritizer.score(evidence)).all()
+    evidence = evidence_of(prioritizer)
+    assert (again.score(evidence_of(again)) == prioritizer.score(evidence)).all()
 
 
 @pytest.mark.parametrize("name", TAUGHT)

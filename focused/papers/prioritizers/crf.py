@@ -101,6 +101,13 @@ class Crf(TaughtPrioritizer):
         self.labels: list[str] = []
         self._logits: WeakKeyDictionary[Page, Floats] = WeakKeyDictionary()
 
+    def __getstate__(self) -> dict[str, Any]:
+        """All but what is remembered of pages at hand: they stay in this process."""
+        return {**vars(self), "_logits": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _logits=WeakKeyDictionary())
+
     @property
     def made_for(self) -> dict[str, Any]:
         """What features are made of; the other options have done their work when it is taught."""

@@ -11,7 +11,7 @@ from focused.critics.background import BACKGROUND
 from focused.options import make
 from focused.pages.page import Page, Text, page_from_html
 from focused.papers.critics.naive_bayes import NaiveBayesCritic
-from tests.critics.toy_pages import BIRDS, MEALS, page
+from focused.testing.toys import BIRDS, MEALS, page
 
 
 def text(words: str) -> Page:

@@ -16,7 +16,7 @@ from focused.papers.critics.c_value import recognise
 from focused.papers.critics.level_model import LevelModel
 from focused.papers.critics.levels import IRRELEVANT, Levels, level_name, level_of, level_of_name, relevance_of
 from focused.papers.critics.lexical import LexicalCritic
-from tests.critics.toy_pages import BIRDS, MEALS, STARS, examples, page
+from focused.testing.toys import BIRDS, MEALS, STARS, examples, page
 
 COMPANIES = "Science.Biology.Bioinformatics.Companies"
 OF_LEVEL = {

@@ -1,4 +1,4 @@
-"""Small pages to teach critics with."""
+"""Small pages of three kinds, to teach critics and to try them on."""
 
 from __future__ import annotations
 
@@ -22,12 +22,24 @@ MEALS = [
     "Cut the tomatoes, add oil, salt and pepper, and cook the sauce for the pasta until it is thick.",
     "Bread needs flour, water, salt and yeast. Knead the dough, let it rise, and bake it in a hot oven.",
 ]
+UNUSUAL = ["", "qqqq wwww zzzz", "日本語 のページ です", "bird " * 20_000, "0 1 2", "\x1e \x00"]
+LINKS = (
+    "<h1>Birds</h1><p>the penguin <a href=/penguin>penguin page</a> swims</p>"
+    "<ul><li><a href=/tax>tax</a> law<li><a href=/empty><img src=x></a></ul><a href=/penguin>again</a>"
+)
+"""A page with four links: two to one page, and one without text."""
+POOR = ["", "no links at all", "<a href=/x></a>", "<a href=/x><a href=/y>", "<frame src=/f>"]
 
 
 def page(text: str, *, title: str = "", url: str = "http://a.example/") -> Page:
     """A page of one paragraph."""
     head = f"<title>{title}</title>" if title else ""
     return page_from_html(f"<html><head>{head}</head><body><p>{text}</p></body></html>", url)
+
+
+def page_of_links(body: str = LINKS, url: str = "http://site.example/") -> Page:
+    """A page with links."""
+    return page_from_html(f"<body>{body}</body>", url)
 
 
 def examples(*, negatives: bool = True) -> tuple[list[Page], list[str]]:
