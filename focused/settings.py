@@ -68,6 +68,7 @@ ITEM_PIPELINES = {
 
 EXTENSIONS = {
     "scrapy.extensions.logstats.LogStats": None,
+    "focused.extensions.seeds.SeedsExtension": 50,
     "focused.extensions.limits.LimitsExtension": 100,
     "focused.extensions.progress.ProgressExtension": 200,
     "focused.extensions.report.ReportExtension": 300,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
-from typing import Any
 
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.crawler import Crawler
@@ -58,21 +57,13 @@ class Command(ScrapyCrawl):
         if reason in _FAILURES:
             return self._end(_FAILURES[reason], words)
         if reason == "finished" and not (stats.get_value("focused/job/pages") or stats.get_value("item_scraped_count")):
-            return self._end(_FAILED, f"nothing was fetched: {_why_nothing(stats.get_stats())}")
+            return self._end(_FAILED, words)
         print(summary(stats.get_stats()), file=sys.stderr)
         return 0
 
     def _end(self, code: int, words: str) -> int:
-        if self.settings and self.settings["LOG_FILE"]:
+        if self.settings and self.settings["LOG_FILE"] and code == _FAILED:
             # Who reads the log alone, as on scrapyd, must find the reason there.
             logger.error("%s", words)
         print(words, file=sys.stderr)
         return code
-
-
-def _why_nothing(stats: dict[str, Any]) -> str:
-    ends = {name.rpartition("/")[2]: count for name, count in stats.items() if name.startswith("focused/outcome/")}
-    if not ends:
-        return "no seed was admitted"
-    told = ", ".join(f"{count} {name}" for name, count in sorted(ends.items()))
-    return f"no seed could be reached ({told}; the log says why)"

@@ -10,12 +10,13 @@ from collections.abc import Callable
 from typing import Any
 
 from scrapy import Request
+from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest, StopDownload
-from scrapy.settings import BaseSettings
 from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.utils.misc import load_object
 from twisted.python.failure import Failure
 
+from focused import signals
 from focused.frontier.requests import META
 from focused.frontier.store import Outcome
 from focused.middlewares.errors import Postponed, Refused
@@ -33,14 +34,23 @@ def note(request: Request, outcome: Outcome | str, detail: str) -> None:
 class OutcomeNoter:
     """Makes the errback of requests note how they ended, before the request's own errback is asked."""
 
-    def __init__(self, settings: BaseSettings) -> None:
-        names = settings.getlist("RETRY_EXCEPTIONS")
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+        names = crawler.settings.getlist("RETRY_EXCEPTIONS")
         self._network = tuple(load_object(name) if isinstance(name, str) else name for name in names)
 
     def watch(self, request: Request) -> None:
         """Have a request tell how it ends."""
         if not isinstance(request.errback, _Errback):
             request.errback = _Errback(self, request.errback)
+
+    def tell(self, request: Request, error: BaseException) -> None:
+        """Note how a request ended; of one for a seed tell whoever listens, too."""
+        note(request, *self.outcome_of(error))
+        if request.meta.get("is_start_request"):
+            self._crawler.signals.send_catch_log(
+                signals.seed_missed, request=request, error=error, spider=self._crawler.spider
+            )
 
     def outcome_of(self, error: BaseException) -> tuple[Outcome | str, str]:
         """The outcome that an exception stands for, and its words."""
@@ -70,5 +80,5 @@ class _Errback:
     def __call__(self, failure: Failure) -> Any:
         request: Request = failure.request  # type: ignore[attr-defined]  # set by Scrapy
         assert failure.value is not None
-        note(request, *self._noter.outcome_of(failure.value))
+        self._noter.tell(request, failure.value)
         return self.own(failure) if self.own else failure

@@ -56,7 +56,7 @@ class FrontierScheduler(BaseScheduler):
     def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
         self._engine = EngineAccess(crawler)
-        self._outcomes = OutcomeNoter(crawler.settings)
+        self._outcomes = OutcomeNoter(crawler)
         self._flights: dict[int, Request] = {}
         self._coming_back: dict[int, Request] = {}
         self._kept_in_memory: dict[int, Request] = {}

@@ -8,8 +8,16 @@ that sees them all is the request's errback.
 from __future__ import annotations
 
 from typing import ClassVar
+from urllib.parse import urlsplit
 
-from scrapy.exceptions import IgnoreRequest, StopDownload
+from scrapy import Request
+from scrapy.exceptions import (
+    CannotResolveHostError,
+    DownloadConnectionRefusedError,
+    DownloadTimeoutError,
+    IgnoreRequest,
+    StopDownload,
+)
 from scrapy.http import Response
 
 
@@ -63,7 +71,29 @@ class NotHtml(Refused, StopDownload):
     outcome = "not_html"
     kind = "not HTML"
 
-    def __init__(self, reason: str) -> None:
+    def __init__(self, reason: str, content_type: str = "") -> None:
         StopDownload.__init__(self, fail=True)
         self.args = (reason,)
+        self.content_type = content_type
         self.response: Response | None = None
+
+
+def is_no_host(request: Request, error: BaseException) -> bool:
+    """Is there nobody to be asked again soon: a host without an address, a proxy that is not there?"""
+    return isinstance(error, CannotResolveHostError) or (
+        "proxy" in request.meta and isinstance(error, DownloadConnectionRefusedError)
+    )
+
+
+def why_unreachable(request: Request, error: BaseException) -> str:
+    """What a network error means, for people."""
+    host = urlsplit(request.url).hostname
+    if request.meta.get("proxy") and is_no_host(request, error):
+        return f"the proxy {request.meta['proxy']} cannot be reached"
+    if isinstance(error, CannotResolveHostError):
+        return f"there is no host {host!r}"
+    if isinstance(error, DownloadConnectionRefusedError):
+        return f"{host!r} refuses connections"
+    if isinstance(error, DownloadTimeoutError):
+        return f"{host!r} did not answer in time"
+    return str(error) or type(error).__name__

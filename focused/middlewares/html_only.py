@@ -44,7 +44,7 @@ class HtmlOnlyMiddleware:
             return
         reason = self._reason(request, headers, body_length)
         if reason:
-            raise NotHtml(reason)
+            raise NotHtml(reason, _content_type(headers))
 
     def process_response(self, request: Request, response: Response) -> Response:
         # Again, for handlers that send no signal, and with the body at hand.
@@ -56,7 +56,7 @@ class HtmlOnlyMiddleware:
         if not reason and not isinstance(response, HtmlResponse) and not looks_like_html(response.body):
             reason = "unknown"
         if reason:
-            raise self._counted(NotHtml(reason))
+            raise self._counted(NotHtml(reason, _content_type(response.headers)))
         # Where there was no type, Scrapy has guessed from the address: "data.json" may well be a page.
         return response if isinstance(response, HtmlResponse) else response.replace(cls=HtmlResponse)
 
@@ -91,6 +91,10 @@ def why_not_html(content_type: bytes | None, disposition: bytes | None, length: 
     if limit and isinstance(length, int) and length > limit:
         return "size"
     return ""
+
+
+def _content_type(headers: Mapping[bytes, Any]) -> str:
+    return (headers.get(b"Content-Type") or b"").decode("latin-1").partition(";")[0].strip()
 
 
 def _is_exempt(request: Request) -> bool:

@@ -31,7 +31,7 @@ from twisted.internet.defer import Deferred
 
 from focused.bounded import Bounded
 from focused.defaults import read
-from focused.middlewares.errors import DeniedByRobots, Postponed, Refused
+from focused.middlewares.errors import DeniedByRobots, HostDead, Postponed, Refused, is_no_host, why_unreachable
 
 logger = logging.getLogger(__name__)
 
@@ -109,8 +109,9 @@ class RobotsMiddleware(RobotsTxtMiddleware):
     async def _fetch(self, rules: Rules, request: Request) -> None:
         rules.waiting = []
         rules.refusal = None
+        robots = self._robots_request(request)
         try:
-            self._take(rules, await self._download(request), request)
+            self._take(rules, await self._download(robots), request)
         except Postponed as error:
             self._fail(rules, request, error.reason, error.seconds)
         except Refused as error:
@@ -118,21 +119,27 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             rules.refusal, rules.until = error, self._clock() + self._longest_wait
         except Exception as error:
             self._stats.inc_value(f"robotstxt/exception_count/{type(error)}")
-            self._fail(rules, request, str(error) or type(error).__name__)
+            if request.meta.get("is_start_request") and is_no_host(robots, error):
+                # Somebody waits for the first page; links that are found later can wait for a network that is away.
+                rules.refusal, rules.until = HostDead(why_unreachable(robots, error)), self._clock() + _FIRST_WAIT
+            else:
+                self._fail(rules, request, str(error) or type(error).__name__)
         finally:
             waiting, rules.waiting = rules.waiting, None
             for turn in waiting:
                 turn.callback(None)
 
-    async def _download(self, request: Request) -> Response | None:
-        """The answer, or None after too many redirects."""
+    def _robots_request(self, request: Request) -> Request:
         url = urlparse_cached(request)
-        robots = Request(
+        return Request(
             f"{url.scheme}://{url.netloc}/robots.txt",
             priority=self.DOWNLOAD_PRIORITY,
             meta={"dont_obey_robotstxt": True, "redirect_ttl": _MOST_REDIRECTS},
             callback=NO_CALLBACK,
         )
+
+    async def _download(self, robots: Request) -> Response | None:
+        """The answer, or None after too many redirects."""
         self._stats.inc_value("robotstxt/request_count")
         try:
             return await self.crawler.engine.download_async(robots)

@@ -98,7 +98,11 @@ def test_a_cancelled_job_ends_in_order_and_goes_on_under_its_id(scrapyd: Scrapyd
     [
         ("no-topic", {"topic": "nosuch.toml"}, "nosuch.toml"),
         ("bad-limit", {"topic": "chess", "pages": "many"}, "'many' is not a whole number above 0"),
-        ("dead-seed", {"topic": "chess", "seeds": "http://nowhere.example/"}, "no seed could be reached"),
+        (
+            "dead-seed",
+            {"topic": "chess", "seeds": "http://nowhere.example/"},
+            "the seed http://nowhere.example/ was not crawled",
+        ),
     ],
 )
 def test_why_a_job_failed_stands_in_its_log(scrapyd: Scrapyd, jobid: str, arguments: dict[str, str], reason: str):

@@ -1,0 +1,75 @@
+"""Says which seeds could not be crawled, and why: at once in the log, and at the end if nothing else was fetched."""
+
+from __future__ import annotations
+
+import logging
+from typing import Self
+from urllib.parse import urlsplit
+
+from scrapy import Request
+from scrapy import signals as scrapy_signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.spidermiddlewares.httperror import HttpError
+
+from focused import signals
+from focused.middlewares.errors import NotHtml, Postponed, why_unreachable
+from focused.parts import has_topic
+
+logger = logging.getLogger(__name__)
+
+
+class SeedsExtension:
+    """Listens to how the requests for seeds end."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        self.crawler = crawler
+        self._missed: dict[str, str] = {}
+        crawler.signals.connect(self.seed_missed, signals.seed_missed)
+        crawler.signals.connect(self.spider_closed, scrapy_signals.spider_closed)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        if not has_topic(crawler):
+            raise NotConfigured
+        return cls(crawler)
+
+    def seed_missed(self, request: Request, error: BaseException) -> None:
+        """Name the seed and the reason."""
+        if isinstance(error, Postponed):
+            logger.warning("The seed %s is not crawled yet: %s", request.url, error)
+            return
+        self._missed[request.url] = reason = why_missed(request, error)
+        logger.warning("The seed %s was not crawled: %s", request.url, reason)
+
+    def spider_closed(self, reason: str) -> None:
+        """A crawl without a page ends for what kept it from its seeds."""
+        stats = self.crawler.stats
+        if reason != "finished" or stats.get_value("focused/page/judged") or not self._missed:
+            return
+        url, why = next(iter(self._missed.items()))
+        more = f" ({len(self._missed) - 1} more: see the log)" if len(self._missed) > 1 else ""
+        stats.set_value("focused/stopped_by", f"nothing was fetched; the seed {url} was not crawled: {why}{more}")
+
+
+def why_missed(request: Request, error: BaseException) -> str:
+    """Why a seed has no page, for people."""
+    if isinstance(error, NotHtml):
+        return f"it is {name_of_type(request.url, error.content_type)}, not a page of HTML"
+    if isinstance(error, HttpError):
+        return f"the answer was HTTP {error.response.status}"
+    return why_unreachable(request, error)
+
+
+def name_of_type(url: str, content_type: str) -> str:
+    """What something that is no page is called."""
+    kind, path = content_type.lower(), urlsplit(url).path.lower()
+    if "pdf" in kind:
+        return "a PDF file"
+    if "rss" in kind or "atom" in kind:
+        return "a feed"
+    if "sitemap" in path and ("xml" in kind or "gzip" in kind):
+        return "a sitemap"
+    if "xml" in kind:
+        return f"a feed, a sitemap or other XML ({kind})"
+    return kind or "something else"

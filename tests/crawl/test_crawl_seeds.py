@@ -1,0 +1,99 @@
+"""A crawl that gets nothing from its seeds says why at once, by the seed's name, and ends."""
+
+from __future__ import annotations
+
+import socket
+from pathlib import Path
+
+import pytest
+
+from focused.testing.crawl import CrawlResult, run_crawl
+from focused.testing.reply import Reply, linking
+from focused.testing.site import SiteServer
+
+SEED = "http://hub.example/"
+OTHERS = {"http://a.example/": linking("http://b.example/"), "http://b.example/": linking()}
+
+
+def of_type(content_type: str) -> Reply:
+    return Reply(body=b"not a page", headers={"Content-Type": content_type})
+
+
+def ended_for(result: CrawlResult, reason: str) -> None:
+    """It was told when it happened, it is the last line, and nobody had to wait for it."""
+    assert result.exit_code == 1
+    assert f"WARNING: The seed {SEED} was not crawled: {reason}" in result.log
+    assert result.last_line == f"nothing was fetched; the seed {SEED} was not crawled: {reason}"
+    assert "Traceback" not in result.log
+    assert "focused/link/postponed" not in result.stats
+
+
+@pytest.mark.parametrize(
+    ("content_type", "what"),
+    [
+        ("application/pdf", "a PDF file"),
+        ("application/rss+xml; charset=utf-8", "a feed"),
+        ("application/atom+xml", "a feed"),
+        ("text/xml", "a feed, a sitemap or other XML (text/xml)"),
+        ("image/png", "image/png"),
+    ],
+)
+def test_a_seed_that_is_no_page_is_called_what_it_is(crawl, content_type: str, what: str):
+    ended_for(crawl({SEED: of_type(content_type)}), f"it is {what}, not a page of HTML")
+
+
+def test_a_sitemap_is_known_by_its_address(crawl):
+    sitemap = "http://hub.example/sitemap_index.xml"
+    result = crawl({sitemap: of_type("application/xml")}, arguments={"seeds": sitemap})
+    assert result.last_line.endswith("it is a sitemap, not a page of HTML")
+
+
+def test_a_seed_that_is_gone(crawl):
+    ended_for(crawl({}), "the answer was HTTP 404")
+
+
+def test_a_host_that_does_not_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    (tmp_path / "sitecustomize.py").write_text(NO_NAMES)
+    arguments = {"topic": "star galaxy telescope", "seeds": SEED}
+    ended_for(run_crawl(arguments, folder=tmp_path), "there is no host 'hub.example'")
+
+
+# What a resolver says of names that do not exist, whatever the network of this machine.
+NO_NAMES = """
+import socket
+
+
+def no_such_name(*args, **kwargs):
+    raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+
+socket.getaddrinfo = socket.gethostbyname = no_such_name
+"""
+
+
+def test_a_proxy_that_is_not_there(tmp_path: Path):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        # Bound, and not listening: refused, and nobody else can get the port meanwhile.
+        proxy = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        site = SiteServer({})
+        site.url = proxy
+        result = run_crawl({"topic": "star galaxy telescope", "seeds": SEED}, folder=tmp_path, site=site)
+    ended_for(result, f"the proxy {proxy} cannot be reached")
+
+
+def test_other_seeds_are_crawled_all_the_same(crawl):
+    pages = {SEED: of_type("application/pdf"), **OTHERS}
+    result = crawl(pages, arguments={"seeds": f"{SEED} http://a.example/"})
+    assert result.exit_code == 0
+    assert f"The seed {SEED} was not crawled: it is a PDF file" in result.log
+    assert result.last_line == "The crawl ended: no link is left to follow"
+
+
+def test_of_several_one_is_named_and_the_others_are_counted(crawl):
+    result = crawl(
+        {SEED: of_type("application/pdf")}, arguments={"seeds": f"{SEED} http://a.example/ http://b.example/"}
+    )
+    assert result.exit_code == 1
+    assert result.last_line.endswith("(2 more: see the log)")
