@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.pages.evidence import mix
+from focused.pages.evidence import MAX_OFFSET, mix
 from focused.pages.tokens import Ids
 from focused.report.text import signed
 
@@ -55,15 +55,16 @@ class WordTable:
 def in_order(ids: Ids, traced: dict[int, list[Feature]]) -> list[Feature | None]:
     """The features of one row of evidence; None for those that are no words.
 
-    Where an id may be two things, it is the one that keeps the leaves in their order.
+    Words around the link stand in the order of their leaves: where an id may be two things, it is the one that keeps
+    it, and what only seems to be a word there is none.
     """
     features: list[Feature | None] = []
-    at = -(10**6)
+    at = -MAX_OFFSET
     for number in ids.tolist():
         candidates = traced.get(number, [])
-        fits = [feature for feature in candidates if feature.offset >= at] or candidates[-1:]
+        fits = [feature for feature in candidates if feature.offset >= at]
         features.append(fits[0] if fits else None)
-        if len(candidates) == 1:
+        if len(candidates) == 1 and at <= candidates[0].offset <= MAX_OFFSET:
             at = candidates[0].offset
     return features
 
