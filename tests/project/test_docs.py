@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Iterator
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -132,6 +134,29 @@ def test_a_stop_condition_is_declared_in_one_module_and_used_in_one() -> None:
     stops = [name for name in DEFAULTS if name.startswith("FOCUSED_STOP_")]
     modules = [set(strings(tree)) for tree in trees()]
     assert {name: sum(name in texts for texts in modules) for name in stops} == dict.fromkeys(stops, 2)
+
+
+def option_tables() -> Iterator[dict[str, str]]:
+    """The default of each option, as it is written, for each table of options in the docs."""
+    for page in PAGES:
+        for table in re.findall(r"^\| option \| default \|.*\n((?:\|.*\n)+)", page.read_text("utf-8"), re.M):
+            cells = [line.strip("|").split(" | ") for line in table.splitlines()]
+            yield {option: row[1].strip(" `") for row in cells[1:] for option in re.findall(r"`(\w+)`", row[0])}
+
+
+@pytest.mark.parametrize(
+    ("part", "name"), [("critic", "lexical"), *(("prioritizer", name) for name in names("prioritizer"))]
+)
+def test_every_option_is_in_a_table_with_its_default(part: str, name: str) -> None:
+    common = {"critic", "combine", "seed", "languages", "options"}
+    options = {one.name: one.default for one in signature(find(part, name)).parameters.values()}
+    own = {option: default for option, default in options.items() if option not in common}
+    tables = [table for table in option_tables() if own.keys() <= table.keys()]
+    assert tables, f"no table has all of {', '.join(own)}"
+    for option, default in own.items():
+        shown = tables[0][option]
+        if default is not None and shown != "as above":
+            assert json.loads(shown) == (list(default) if isinstance(default, tuple) else default), option
 
 
 def test_every_statistic_is_in_the_reference() -> None:
