@@ -10,15 +10,18 @@ if TYPE_CHECKING:
     from focused.critics.base import Critic, Verdict
     from focused.pages.page import Page
     from focused.prioritizers.base import Prioritizer
+    from focused.prioritizers.simple import Link, SimplePrioritizer
 
 __version__ = "0.1.0"
-__all__ = ["Addon", "Critic", "Page", "Prioritizer", "Verdict", "__version__"]
+__all__ = ["Addon", "Critic", "Link", "Page", "Prioritizer", "SimplePrioritizer", "Verdict", "__version__"]
 
 _HOMES = {
     "Addon": "focused.addon",
     "Critic": "focused.critics.base",
+    "Link": "focused.prioritizers.simple",
     "Page": "focused.pages.page",
     "Prioritizer": "focused.prioritizers.base",
+    "SimplePrioritizer": "focused.prioritizers.simple",
     "Verdict": "focused.critics.base",
 }
 

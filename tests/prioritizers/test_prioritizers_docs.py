@@ -18,15 +18,16 @@ from focused.prioritizers.options import build
 from focused.registry import names
 from tests.prioritizers.prioritizer_cases import evidence_of, lessons_of
 
-TEXT = (Path(__file__).parent.parent.parent / "docs" / "prioritizers.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parent.parent.parent / "docs"
+TEXT = (DOCS / "prioritizers.md").read_text(encoding="utf-8")
 BODY = "<a href=/a>a</a><a href=/b>many words in this one</a>"
 
 
 @pytest.fixture(scope="module")
 def example():
-    code = re.search(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    text = (DOCS / "write-a-prioritizer.md").read_text(encoding="utf-8")
     names: dict[str, object] = {}
-    exec(code.group(1), names)
+    exec(re.findall(r"```python\n(.*?)```", text, re.DOTALL)[-1], names)
     return names["LongAnchors"]
 
 
