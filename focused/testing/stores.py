@@ -13,7 +13,7 @@ from focused.prioritizers.base import Combination, Lessons, Prioritizer
 
 OpenStore = Callable[[Prioritizer], FrontierStore]
 """Opens one and the same crawl, again and again; a crawl that nobody knows yet the first time."""
-Found = Sequence[tuple[str, float]]
+Rated = Sequence[tuple[str, float]]
 """Addresses of links on a page, each with the number that stands in its evidence."""
 
 
@@ -84,7 +84,7 @@ class StoreDriver:
             urls.append(lease.url)
         return urls
 
-    def admit(self, lease: Lease, found: Found) -> Admitted | None:
+    def admit(self, lease: Lease, found: Rated) -> Admitted | None:
         """Take in the links of a page, as far as the store wants them."""
         known = self.store.known([url for url, _ in found])
         wanted = np.flatnonzero(known.wanted)
@@ -99,7 +99,7 @@ class StoreDriver:
         ]
         return self.store.admit(lease, links, evidence, self.store.prioritizer.finite_scores(evidence))
 
-    def page(self, url: str, relevance: float, found: Found = (), *, digest: int | None = None) -> Lessons | None:
+    def page(self, url: str, relevance: float, found: Rated = (), *, digest: int | None = None) -> Lessons | None:
         """Lease the next link, which must be ``url``, and do with it what a crawl does; what its page teaches."""
         lease = self.next(url)
         digest = hash(url) & 0xFFFFFFFF if digest is None else digest
