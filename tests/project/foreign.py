@@ -68,15 +68,17 @@ class ForeignProject:
     path: str = str(ROOT)
 
     @classmethod
-    def make(cls, folder: Path, start: list[str], *, settings: str = ADDON, **how: str) -> ForeignProject:
-        """Write what ``scrapy startproject`` and ``genspider`` would."""
+    def make(
+        cls, folder: Path, start: list[str], *, settings: str = ADDON, spider: str = "", **how: str
+    ) -> ForeignProject:
+        """Write what ``scrapy startproject`` and ``genspider`` would, with more lines for settings and spider."""
         spiders = folder / "news" / "spiders"
         spiders.mkdir(parents=True)
         (folder / "scrapy.cfg").write_text("[settings]\ndefault = news.settings\n")
         (folder / "news" / "__init__.py").touch()
         (folder / "news" / "settings.py").write_text(SETTINGS + settings)
         (spiders / "__init__.py").touch()
-        (spiders / "articles.py").write_text(SPIDER.replace("{start!r}", repr(start)))
+        (spiders / "articles.py").write_text(SPIDER.replace("{start!r}", repr(start)) + spider)
         return cls(folder, **how)
 
     def scrapy(self, *arguments: object, site: SiteServer | None = None, **environment: str) -> Ran:
