@@ -11,9 +11,11 @@ if TYPE_CHECKING:
     from focused.pages.page import Page
     from focused.prioritizers.base import Prioritizer
     from focused.prioritizers.simple import Link, SimplePrioritizer
+    from focused.testing.critic_checks import check_critic
+    from focused.testing.prioritizer_checks import check_prioritizer
 
 __version__ = "0.1.0"
-__all__ = ["Addon", "Critic", "Link", "Page", "Prioritizer", "SimplePrioritizer", "Verdict", "__version__"]
+__all__ = ["Addon", "Critic", "Page", "Prioritizer", "Verdict", "__version__", "check_critic", "check_prioritizer"]
 
 _HOMES = {
     "Addon": "focused.addon",
@@ -23,6 +25,8 @@ _HOMES = {
     "Prioritizer": "focused.prioritizers.base",
     "SimplePrioritizer": "focused.prioritizers.simple",
     "Verdict": "focused.critics.base",
+    "check_critic": "focused.testing.critic_checks",
+    "check_prioritizer": "focused.testing.prioritizer_checks",
 }
 
 

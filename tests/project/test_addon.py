@@ -283,3 +283,9 @@ def test_settings_that_are_the_projects_own_affair_are_left_alone():
         "CONCURRENT_ITEMS",
     ):
         assert settings[name] == plain[name]
+
+
+def test_what_others_build_on_is_named_in_one_place_and_loads_nothing_before_it_is_used():
+    code = "import sys, focused; print('numpy' in sys.modules); [getattr(focused, name) for name in focused.__all__]"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "False"
