@@ -15,7 +15,18 @@ if TYPE_CHECKING:
     from focused.testing.prioritizer_checks import check_prioritizer
 
 __version__ = "0.1.0"
-__all__ = ["Addon", "Critic", "Page", "Prioritizer", "Verdict", "__version__", "check_critic", "check_prioritizer"]
+__all__ = [
+    "Addon",
+    "Critic",
+    "Link",
+    "Page",
+    "Prioritizer",
+    "SimplePrioritizer",
+    "Verdict",
+    "__version__",
+    "check_critic",
+    "check_prioritizer",
+]
 
 _HOMES = {
     "Addon": "focused.addon",
