@@ -22,6 +22,7 @@ from focused.critics.base import RELEVANT
 from focused.files import write_whole
 from focused.frontier.store import JobRefused, Outcome
 from focused.pages.evidence import ADDRESS
+from focused.prioritizers.base import CRITIC
 from focused.report.charts import bar_chart, line_chart
 from focused.report.figures import PageFigures
 from focused.report.learned import OFFSETS, learned_by_offset, saved_prioritizer
@@ -71,10 +72,12 @@ def _content(reader: CrawlReader) -> dict[str, Any]:
     figures = PageFigures(reader.page_table())
     hosts, host_count = figures.hosts(reader.waiting_by_host(), _MOST_HOSTS)
     found = figures.best(_MOST_FOUND, least=RELEVANT)
+    state = status.state_in_words()
     return {
         **_how_it_was_made(reader),
         "where": reader.where,
         "status": status,
+        "state": f"{state[0].upper()}{state[1:]}.",
         "figures": figures,
         "relevant": RELEVANT,
         "lately": LATELY,
@@ -137,7 +140,7 @@ def _learned(reader: CrawlReader) -> dict[str, Any]:
     titles = {"x_label": "offset from the link", "y_label": "weight per link"}
     chart = _both(lambda width: bar_chart(bars, **titles, width=width, height=220))
     # A prioritizer that asks the critic learns only what the words say beyond the critic's opinion.
-    asks = getattr(saved.prioritizer, "reads", False)
+    asks = any(one.heading == CRITIC for name, one in saved.prioritizer.shown.items() if name == "words around")
     return {"learned": learned, "learned_when": saved.when, "asks_critic": asks, "mass_chart": chart}
 
 

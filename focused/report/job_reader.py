@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -33,7 +32,16 @@ from focused.report.reader import (
 )
 from focused.report.words import WordTable
 
-_LINK = "SELECT l.*, h.name AS host_name FROM links l LEFT JOIN hosts h ON h.id = l.host WHERE "
+# With the columns of `LinkLine` and of `PageLine`.
+_LINK = """
+SELECT l.id AS number, l.url, coalesce(h.name, '') AS host, coalesce(l.depth, 0) AS depth, l.state, l.outcome,
+    coalesce(l.detail, '') AS detail, coalesce(l.base = :seed, 0) AS is_seed, coalesce(l.target, 0) AS target
+FROM links l LEFT JOIN hosts h ON h.id = l.host WHERE """
+_PAGES = """
+SELECT link, seq AS "order", url, coalesce(title, '') AS title, relevance, coalesce(class, '') AS best_class,
+    outcome = 2 AS is_duplicate, json_extract(item, '$.score') AS score, coalesce(CASE outcome WHEN 2 THEN
+        (SELECT first.url FROM pages first WHERE first.digest = pages.digest AND first.outcome = 1) END, '') AS same_as
+FROM pages WHERE link IN ({})"""
 
 
 class JobReader(CrawlReader):
@@ -120,27 +128,9 @@ class JobReader(CrawlReader):
     def pages(self, links: Sequence[int]) -> list[PageLine]:
         found: dict[int, PageLine] = {}
         for chunk in in_chunks(links):
-            marks = ",".join("?" * len(chunk))
-            for row in self._connection.execute(f"SELECT * FROM pages WHERE link IN ({marks})", chunk):  # noqa: S608
-                found[row["link"]] = self._page(row)
+            for row in self._connection.execute(_PAGES.format(",".join("?" * len(chunk))), chunk):
+                found[row["link"]] = PageLine(**dict(row))
         return [found[link] for link in links if link in found]
-
-    def _page(self, row: sqlite3.Row) -> PageLine:
-        is_duplicate, first = row["outcome"] == Outcome.DUPLICATE, None
-        if is_duplicate:
-            first = self._row("SELECT url FROM pages WHERE digest = ? AND outcome = 1", row["digest"])
-        score = json.loads(row["item"]).get("score")
-        return PageLine(
-            link=row["link"],
-            order=row["seq"],
-            url=row["url"],
-            title=row["title"] or "",
-            relevance=row["relevance"],
-            best_class=row["class"] or "",
-            is_duplicate=is_duplicate,
-            same_as=first["url"] if first else "",
-            score=None if score is None else float(score),
-        )
 
     def items(self) -> Iterator[dict[str, Any]]:
         return read_items(self._connection)
@@ -148,12 +138,14 @@ class JobReader(CrawlReader):
     # --- links -------------------------------------------------------------------------------------------------
 
     def link_at(self, url: str) -> LinkLine | None:
-        row = self._row(f"{_LINK} l.key = ?", url_to_key(url)) or self._row(f"{_LINK} l.url = ?", url)
-        return _link(row) if row else None
+        return self._link("l.key = :is", url_to_key(url)) or self._link("l.url = :is", url)
 
     def link(self, number: int) -> LinkLine | None:
-        row = self._row(f"{_LINK} l.id = ?", number)
-        return _link(row) if row else None
+        return self._link("l.id = :is", number)
+
+    def _link(self, which: str, value: int | str) -> LinkLine | None:
+        row = self._connection.execute(f"{_LINK} {which}", {"is": value, "seed": SEED_RANK}).fetchone()
+        return LinkLine(**dict(row)) if row else None
 
     def waiting_links(self, prioritizer: Prioritizer) -> WaitingLinks:
         """Scored by the model that was saved last: the scores that a crawl goes by are in its memory."""
@@ -206,20 +198,6 @@ class JobReader(CrawlReader):
     def _row(self, query: str, *values: Any) -> sqlite3.Row | None:
         row: sqlite3.Row | None = self._connection.execute(query, values).fetchone()
         return row
-
-
-def _link(row: sqlite3.Row) -> LinkLine:
-    return LinkLine(
-        number=row["id"],
-        url=row["url"],
-        host=row["host_name"] or "",
-        depth=row["depth"] or 0,
-        state=State(row["state"]),
-        outcome=Outcome(row["outcome"]),
-        detail=row["detail"] or "",
-        is_seed=row["base"] == SEED_RANK,
-        target=row["target"] or 0,
-    )
 
 
 def _positions(names: Sequence[str]) -> tuple[list[str], np.ndarray[tuple[int], np.dtype[np.int64]]]:

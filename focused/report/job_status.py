@@ -67,25 +67,16 @@ class JobStatus(Status):
 
     def state_in_words(self) -> str:
         if self.is_running:
-            process = f" (process {self.pid})" if self.pid else ""
-            return f"running{process}{self._since()}"
+            return f"running{f' (process {self.pid})' if self.pid else ''}{self._since()}"
         if self.state == CUT_SHORT:
-            return "not running; it was cut short"
-        ended = f" {_clock(self.ended)}" if self.ended else ""
-        return f"not running; it ended{ended}" + (f": {short(self.why, WIDE)}" if self.why else "")
+            return "not running; it was cut short" if self.starts else "not running; it is not recorded how it ended"
+        return f"not running; it ended {_clock(self.ended)}{f': {short(self.why, WIDE)}' if self.why else ''}"
 
     def _since(self) -> str:
         if not self.began:
             return ""
         seconds = (datetime.fromisoformat(self.read) - datetime.fromisoformat(self.began)).total_seconds()
         return f" since {_clock(self.began)}, for {time_span(seconds)}"
-
-    def ended_in_words(self) -> str:
-        if not self.starts:
-            return "It is not recorded how this crawl ended."
-        if not self.ended:
-            return "This crawl is running, or it was cut short: the same command continues it."
-        return f"Why it ended: {self.why}." if self.why else "The crawl has ended."
 
     def place_line(self) -> tuple[str, str]:
         times = f"{self.starts:,} times" if self.starts != 1 else _clock(self.began)

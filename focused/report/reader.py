@@ -6,16 +6,15 @@ A job folder has a reader here (`focused.report.job_reader`). Other places bring
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.frontier.store import Outcome, State
+from focused.frontier.store import Outcome
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Prioritizer
 from focused.report.status import Status
@@ -51,9 +50,9 @@ class PageLine:
     title: str
     relevance: float
     best_class: str
-    is_duplicate: bool = False
-    same_as: str = ""
-    score: float | None = None
+    is_duplicate: bool
+    same_as: str
+    score: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +68,17 @@ class StartLine:
 
 @dataclass(frozen=True, slots=True)
 class LinkLine:
-    """One link of the frontier, whatever has become of it; ``target`` is the link to which it redirected, or 0."""
+    """One link of the frontier, whatever has become of it: its `State` and `Outcome`.
+
+    ``target`` is the link to which it redirected, or 0.
+    """
 
     number: int
     url: str
     host: str
     depth: int
-    state: State
-    outcome: Outcome
+    state: int
+    outcome: int
     detail: str
     is_seed: bool
     target: int
@@ -100,7 +102,7 @@ class LearnedState:
     when: str
 
 
-class CrawlReader(ABC):
+class CrawlReader(Protocol):
     """A crawl as it is recorded. It may be under way, and takes no notice."""
 
     name: str
@@ -121,78 +123,61 @@ class CrawlReader(ABC):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @abstractmethod
     def close(self) -> None:
         """Let go of files and connections."""
 
     # --- how it was made, and how it stands --------------------------------------------------------------------
 
-    @abstractmethod
     def status(self) -> Status:
         """How it stands now."""
 
-    @abstractmethod
     def about(self) -> dict[str, Any]:
         """How it was made when it was started last; JobRefused if that is not recorded."""
 
-    @abstractmethod
     def starts(self) -> list[StartLine]:
         """Its starts, the first one first; nothing if they are not told apart."""
 
     # --- pages -------------------------------------------------------------------------------------------------
 
-    @abstractmethod
     def page_count(self) -> int:
         """How many pages were judged, duplicates included."""
 
-    @abstractmethod
     def page_table(self) -> PageTable:
         """All judged pages."""
 
-    @abstractmethod
     def pages(self, links: Sequence[int]) -> list[PageLine]:
         """The pages of some links, in this order; links without a page are left out."""
 
-    @abstractmethod
     def items(self) -> Iterator[dict[str, Any]]:
         """All items, in the order of fetching."""
 
     # --- links -------------------------------------------------------------------------------------------------
 
-    @abstractmethod
     def link_at(self, url: str) -> LinkLine | None:
         """The link with this address; None if it is not known."""
 
-    @abstractmethod
     def link(self, number: int) -> LinkLine | None:
         """The link with this number."""
 
-    @abstractmethod
     def waiting_links(self, prioritizer: Prioritizer) -> WaitingLinks:
         """All links that wait, with the scores by which they are ordered."""
 
-    @abstractmethod
     def waiting_by_host(self) -> dict[str, int]:
         """How many links of each host wait or are being fetched."""
 
-    @abstractmethod
     def details(self, outcome: Outcome, most: int) -> list[tuple[str, int]]:
         """The most frequent details of an outcome (such as the status codes of dead links), with their counts."""
 
     # --- what was learned --------------------------------------------------------------------------------------
 
-    @abstractmethod
     def learned_state(self) -> LearnedState | None:
         """What the prioritizer has learned; None if nothing is saved yet."""
 
-    @abstractmethod
     def words(self) -> WordTable:
         """The words of its pages."""
 
-    @abstractmethod
     def evidence_of(self, link: int) -> Evidence | None:
         """All kept evidence of a link, redirects that lead to it included."""
 
-    @abstractmethod
     def evidence_of_pages(self, most: int) -> Iterator[Evidence]:
         """The evidence of links whose pages were judged, the latest pages first: at most so many links."""

@@ -65,10 +65,6 @@ class Status(ABC):
         """Is it running, since when, or why not."""
 
     @abstractmethod
-    def ended_in_words(self) -> str:
-        """The same as a sentence for the report."""
-
-    @abstractmethod
     def place_line(self) -> tuple[str, str]:
         """Where it is kept: a label and words."""
 

@@ -111,7 +111,7 @@ class _Story:
             yield from self._redirect(link)
         elif link.outcome in _ENDS:
             detail = f": {short(link.detail, 200)}" if link.detail else ""
-            yield f"{_ENDS[link.outcome]}{detail}."
+            yield f"{_ENDS[Outcome(link.outcome)]}{detail}."
         else:
             for page in self._reader.pages([link.number]):
                 yield from self._page(page, link.depth)

@@ -47,7 +47,7 @@ def test_a_crawl_with_a_job_folder_leaves_its_report_there(text: str, crawl: Cra
 def test_it_tells_what_the_crawl_did(page: html.HtmlElement) -> None:
     told = words(page)
     assert "birds <&> beaks" in told
-    assert "Why it ended: 16 pages fetched." in told
+    assert ": 16 pages fetched." in told
     assert "16 pages fetched and judged, 1 of them duplicate" in told
     for words_of_outcome in ("duplicate: same content", "dead", "denied", "not HTML", "another address"):
         assert words_of_outcome in told
@@ -166,7 +166,7 @@ def test_a_job_without_a_page_has_a_report(empty_job: Path) -> None:
 
 def test_a_job_of_an_older_version_has_a_report(copy: sqlite3.Connection, copied: JobReader) -> None:
     copy.execute("DELETE FROM meta WHERE key IN ('about', 'starts')")
-    assert "It is not recorded how this crawl ended" in render_report(copied)
+    assert "it is not recorded how it ended" in render_report(copied)
 
 
 def test_each_start_is_told_with_the_reason_for_its_end(
@@ -177,11 +177,11 @@ def test_each_start_is_told_with_the_reason_for_its_end(
     killed = run_crawl({"topic": topic}, folder=tmp_path, site=site, settings={"DOWNLOAD_DELAY": 0.05}, kill_after=6)
     assert killed.exit_code < 0
     scrapy("report", tmp_path / "job")
-    assert "is running, or it was cut short" in (tmp_path / "job" / "report.html").read_text("utf-8")
+    assert "Not running; it was cut short." in (tmp_path / "job" / "report.html").read_text("utf-8")
     run_crawl({"topic": topic, "pages": 10}, folder=tmp_path, site=site)
     told = words(html.fromstring((tmp_path / "job" / "report.html").read_text("utf-8")))
     assert "it was cut short" in told
-    assert "Why it ended: 10 pages fetched." in told
+    assert ": 10 pages fetched." in told
 
 
 def test_the_end_of_a_start_is_noted_with_its_requests(records: sqlite3.Connection, crawl: CrawlResult) -> None:

@@ -284,7 +284,8 @@ def _page(link: int, raw: bytes, head: Any, item: dict[str, Any]) -> PageLine:
         title=item.get("title") or "",
         relevance=item.get("relevance", float(head["relevance"])),
         best_class=item.get("class") or "",
-        is_duplicate=head["outcome"] == Outcome.DUPLICATE,
+        is_duplicate=bool(head["outcome"] == Outcome.DUPLICATE),
+        same_as="",
         score=None if score is None else float(score),
     )
 

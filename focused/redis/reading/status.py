@@ -81,10 +81,6 @@ class RedisStatus(Status):
             return f"not running; its workers were cut short {after}: none has given a sign of life for {silent}"
         return f"not running; its workers have ended, {after}"
 
-    def ended_in_words(self) -> str:
-        state = self.state_in_words()
-        return f"{state[0].upper()}{state[1:]}."
-
     def place_line(self) -> tuple[str, str]:
         return "crawl", f"{short(self.topic or self.crawl, WIDE)}, at {short(self.server, WIDE)}"
 
