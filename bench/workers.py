@@ -13,7 +13,6 @@ same delay per host; counted are the topic's targets among the pages that they w
 from __future__ import annotations
 
 import argparse
-import json
 import resource
 import subprocess
 import sys
@@ -25,6 +24,7 @@ from typing import Any
 
 from focused.lab.demo.bulk import bulk_web
 from focused.lab.replay.server import serve
+from focused.lab.toml import to_toml
 from focused.papers.paths.topics import read_examples, read_topics
 from focused.redis.testing.server import RedisServer
 from focused.redis.testing.workers import Workers
@@ -115,13 +115,9 @@ class Bench:
         found: dict[int, int] = dict.fromkeys(self.told.workers, 0)
         with serve(Web.open(self.told.web)) as server:
             for name in self.told.topic:
-                focus = topics[name].focus
                 path = self.folder / f"{name}.toml"
-                path.write_text(
-                    f"name = {json.dumps(name)}\nfocus = {json.dumps(focus)}\n"
-                    f"seeds = {json.dumps(topics[name].seeds(self.told.start))}\n"
-                    f"examples = {json.dumps(str(self.told.examples.resolve()))}\n"
-                )
+                values = {"name": name, "focus": topics[name].focus, "seeds": topics[name].seeds(self.told.start)}
+                path.write_text(to_toml({**values, "examples": str(self.told.examples.resolve())}))
                 teach = [sys.executable, "-m", "scrapy", "teach", str(path), "--web", str(self.told.web.resolve())]
                 environment = {**crawl_environment(server.proxy), "FOCUSED_MODELS": str(self.models)}
                 subprocess.run(teach, cwd=self.folder, env=environment, check=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -20,6 +19,7 @@ from focused.critics.models import Card, save_critic
 from focused.critics.teach import fit_for_use
 from focused.lab.bounds import Truth
 from focused.lab.replay.log import FetchLog
+from focused.lab.toml import to_toml
 from focused.pages.page import Page
 from focused.papers.paths.graph import Graph, read_page
 from focused.papers.paths.topics import KnownTopic, read_examples, with_label
@@ -70,7 +70,7 @@ class Case:
         if self.examples:
             keys["examples"] = self.table.name
         keys |= {"critic": self.topic.critic, "prioritizer": prioritizer, "settings": self.topic.settings}
-        file.write_text("".join(f"{key} = {_to_toml_value(value)}\n" for key, value in keys.items()), "utf-8")
+        file.write_text(to_toml(keys), "utf-8")
         return file
 
 
@@ -199,12 +199,3 @@ def judge_all(
         relevance[:, row] = [critic.judge(page).relevance for critic in critics]
         seen(row, page)
     return relevance
-
-
-def _to_toml_value(value: Any) -> str:
-    """Strings, numbers and lists look in TOML as they do in JSON."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{json.dumps(key)} = {_to_toml_value(one)}" for key, one in value.items()) + "}"
-    if isinstance(value, list):
-        return "[" + ", ".join(map(_to_toml_value, value)) + "]"
-    return json.dumps(value, ensure_ascii=False)

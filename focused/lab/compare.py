@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 
 import numpy as np
@@ -117,26 +117,20 @@ class Comparison:
                 f"name pages that are recorded in {', '.join(self.plan.web)}"
             )
 
+    def _missing(self, cases: Sequence[Case], rows: Sequence[str]) -> Iterator[tuple[Case, str, int]]:
+        """The crawls that are still to be done: of each case, by each row, from each start."""
+        for case, name in product(cases, rows):
+            for start in range(len(case.starts)):
+                if (case.name, name, start) not in self.done.runs:
+                    yield case, name, start
+
     def _tasks(self, cases: Sequence[Case]) -> list[Task]:
-        """The crawls that are still to be done."""
-        entrants = [parse_entrant(text) for text in self.plan.prioritizers]
-        return [
-            Task(case, entrant, start)
-            for case in cases
-            for entrant in entrants
-            for start in range(len(case.starts))
-            if (case.name, entrant.text, start) not in self.done.runs
-        ]
+        entrants = {text: parse_entrant(text) for text in self.plan.prioritizers}
+        return [Task(case, entrants[text], start) for case, text, start in self._missing(cases, list(entrants))]
 
     def _walks(self, cases: Sequence[Case]) -> list[tuple[Case, str, int]]:
-        """The crawls on paper that are still to be done."""
-        return [
-            (case, name, start)
-            for case in cases
-            for name in self.plan.limits
-            for start in range(len(case.starts))
-            if (case.name, name, start) not in self.done.runs
-        ]
+        """Those on paper."""
+        return list(self._missing(cases, self.plan.limits))
 
     def _teach(self, cases: Sequence[Case]) -> None:
         (self.out / "teaching.tsv").unlink(missing_ok=True)

@@ -11,7 +11,7 @@ import contextlib
 import math
 import socket
 import struct
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from threading import Condition, Thread
 from time import monotonic
 from types import TracebackType
@@ -22,7 +22,6 @@ from focused.testing.reply import BEFORE_HEADERS, Handler, Reply, Visit
 
 SitePage = Reply | Handler | str | tuple[int, Mapping[str, str], bytes]
 _NOT_FOUND = Reply(status=404, body=b"<html><title>Not Found</title><h1>Not Found</h1></html>")
-_NO_TUNNELS = Reply(status=501, body=b"this proxy has no tunnels: use http addresses\n")
 _LONGEST_HEAD = 1 << 20
 
 
@@ -31,14 +30,20 @@ class SiteServer:
 
     Pages are found by whole address (``http://a.example/x``) or, on any host, by path (``/x``); anything else is
     answered with ``missing``. A page is a `Reply`, a function from `Visit` to `Reply`, plain HTML, or (status,
-    headers, body). Port 0 takes any that is free. The mapping may be changed while the server runs.
+    headers, body). Port 0 takes any that is free. The mapping may be changed while the server runs. One that does not
+    remember its visits can run for any time.
     """
 
-    def __init__(self, pages: Mapping[str, SitePage], *, missing: SitePage = _NOT_FOUND, port: int = 0) -> None:
+    no_tunnel = Reply(status=501, body=b"this proxy has no tunnels: use http addresses\n")
+
+    def __init__(
+        self, pages: Mapping[str, SitePage], *, missing: SitePage = _NOT_FOUND, port: int = 0, remembers: bool = True
+    ) -> None:
         self.pages = pages
         self.missing = missing
         self.visits: list[Visit] = []
         self.port = port
+        self._remembers, self._count = remembers, 0
         self._changed = Condition()
         self._in_flight: dict[str, int] = {}
         self._last: dict[str, float] = {}
@@ -113,7 +118,8 @@ class SiteServer:
         try:
             # Cancelled when the site stops; the task ends here, and asyncio would complain of one that was.
             with contextlib.suppress(
-                ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, asyncio.CancelledError
+                *(ConnectionError, asyncio.IncompleteReadError, asyncio.LimitOverrunError, asyncio.CancelledError),
+                ValueError,  # that was no request
             ):
                 while await self._exchange(reader, writer):
                     pass
@@ -123,15 +129,15 @@ class SiteServer:
 
     async def _exchange(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> bool:
         """One request and its answer; True if the connection may be used again."""
-        method, target, headers = _parse(await reader.readuntil(b"\r\n\r\n"))
+        method, target, headers, may_go_on = _parse(await reader.readuntil(b"\r\n\r\n"))
         await reader.readexactly(int(headers.get("content-length", 0)))
         with self._visit(method, target, headers) as (number, visit):
             await self._turn(number)
-            reply = _NO_TUNNELS if method == "CONNECT" else self._reply(visit)
+            reply = self.no_tunnel if method == "CONNECT" else self._reply(visit)
             if reply.hang:
                 await reader.read()  # until the client gives up
                 return False
-            return await _send(reply, visit, writer)
+            return await _send(reply, visit, writer) and may_go_on
 
     def _reply(self, visit: Visit) -> Reply:
         page = self.pages.get(visit.url) or self.pages.get(visit.path) or self.missing
@@ -154,23 +160,23 @@ class SiteServer:
         self._last[host] = began
         visit = Visit(method, url, host, path, headers, self._in_flight[host], gap, began)
         with self._changed:
-            self.visits.append(visit)
+            self._count += 1
+            if self._remembers:
+                self.visits.append(visit)
             self._changed.notify_all()
         try:
-            yield len(self.visits), visit
+            yield self._count, visit
         finally:
             self._in_flight[host] -= 1
             visit.ended = monotonic()
 
 
-def _parse(head: bytes) -> tuple[str, str, dict[str, str]]:
+def _parse(head: bytes) -> tuple[str, str, dict[str, str], bool]:
+    """Method, target, headers, and whether the client may ask again over this connection."""
     first, *lines = head.decode("latin-1").rstrip("\r\n").split("\r\n")
-    method, target, _ = first.split(" ", 2)
-    return method, target, {name.lower(): value.strip() for name, _, value in _halves(lines)}
-
-
-def _halves(lines: Iterable[str]) -> Iterator[tuple[str, str, str]]:
-    return (line.partition(":") for line in lines)
+    method, target, version = first.split(" ", 2)
+    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
+    return method, target, headers, version != "HTTP/1.0" and headers.get("connection", "").lower() != "close"
 
 
 async def _send(reply: Reply, visit: Visit, writer: asyncio.StreamWriter) -> bool:

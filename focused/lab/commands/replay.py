@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from threading import Event
 
 from scrapy.exceptions import UsageError
 
 from focused.running import command
-
-if TYPE_CHECKING:
-    from focused.lab.replay.log import FetchLog
-    from focused.warc.web import Web
 
 
 class Command(command.Command):
@@ -28,30 +23,19 @@ class Command(command.Command):
         parser.add_argument("--log", metavar="FILE", help="log every answer to this file: time, status, address")
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        from focused.lab.replay.log import FetchLog
+        from focused.lab.replay.server import serve
+        from focused.pages.urls import url_to_host
         from focused.warc.web import Web
 
         if not args:
             raise UsageError
         web = Web.open(*args)
+        hosts = len({url_to_host(url) for url in web.urls})
         try:
-            fetches = FetchLog(opts.log, remember=False)
+            with suppress(KeyboardInterrupt), serve(web, port=opts.port, log=opts.log, remember=False) as server:
+                print(f"{len(web.pages())} pages of {hosts} hosts at {server.proxy}")
+                print(f"  http_proxy={server.proxy} scrapy crawl focused -a topic=… -a pages=…", flush=True)
+                Event().wait()
         except OSError as error:
-            raise ValueError(f"--log {opts.log!r}: {error.strerror}") from error
-        with suppress(KeyboardInterrupt), fetches as log:
-            try:
-                asyncio.run(_serve(web, log, opts.port))
-            except OSError as error:
-                raise ValueError(f"--port {opts.port}: {error.strerror}") from error
-
-
-async def _serve(web: Web, log: FetchLog, port: int) -> None:
-    from focused.lab.replay.server import ReplayServer
-    from focused.pages.urls import url_to_host
-
-    server = ReplayServer(web, log)
-    await server.start(port)
-    hosts = len({url_to_host(url) for url in web.urls})
-    print(f"{len(web.pages())} pages of {hosts} hosts at {server.proxy}")
-    print(f"  http_proxy={server.proxy} scrapy crawl focused -a topic=… -a pages=…", flush=True)
-    await asyncio.Event().wait()
+            option = f"--log {opts.log!r}" if error.filename else f"--port {opts.port}"
+            raise ValueError(f"{option}: {error.strerror}") from error

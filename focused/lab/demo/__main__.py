@@ -19,8 +19,8 @@ BASELINE = "breadth-first"
 _CAPTION = """\
 {} pages of this web are targets, by its labels. Counted at the server, without robots.txt.
 Requests exceed pages because redirects, dead links and files that are not HTML cost requests, too.
-A crawl reports more pages as found than there are targets: it counts those that its critic judges
-relevant, among them example pages, which are not targets."""
+A crawl itself reports more relevant pages ("found") than targets: it goes by its critic, and counts the
+example pages, which are not targets."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

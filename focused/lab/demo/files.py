@@ -15,6 +15,7 @@ from pathlib import Path
 
 from focused.lab.demo.web import WANTED, Answer, GeneratedWeb
 from focused.lab.replay.write import write_web as write_recorded
+from focused.lab.toml import to_toml
 from focused.pages.page import page_from_html
 from focused.warc.reader import Recorded
 
@@ -32,7 +33,16 @@ def write_web(web: GeneratedWeb, path: Path) -> list[Path]:
         "examples.tsv": _tsv(("url", "class"), ((url, web.examples[url]) for url in taught)),
         "topics.json": _topics(web),
         f"{WANTED}.tsv": _tsv(("class", "text"), ((web.examples[url], texts[url]) for url in taught)),
-        f"{WANTED}.toml": _topic_file(web, f"{stem}.{WANTED}.tsv"),
+        f"{WANTED}.toml": to_toml(
+            {
+                "name": WANTED,
+                "description": web.description,
+                "keywords": list(web.keywords),
+                "seeds": web.seeds["root"],
+                "examples": f"{stem}.{WANTED}.tsv",
+                "focus": [WANTED],
+            }
+        ),
     }
     for suffix, text in files.items():
         path.with_name(f"{stem}.{suffix}").write_text(text, "utf-8")
@@ -56,16 +66,3 @@ def _topics(web: GeneratedWeb) -> str:
     seeds = {f"seeds_{kind}": urls for kind, urls in web.seeds.items()}
     topic = {"focus": [WANTED], "targets": len(web.targets), **seeds, "target_urls": web.targets}
     return json.dumps({WANTED: topic}, indent=1, ensure_ascii=False) + "\n"
-
-
-def _topic_file(web: GeneratedWeb, examples: str) -> str:
-    values = {
-        "name": WANTED,
-        "description": web.description,
-        "keywords": list(web.keywords),
-        "seeds": web.seeds["root"],
-        "examples": examples,
-        "focus": [WANTED],
-    }
-    # TOML's strings and lists of strings are JSON's.
-    return "".join(f"{key} = {json.dumps(value, ensure_ascii=False)}\n" for key, value in values.items())
