@@ -25,6 +25,7 @@ from focused.report.status import (
     LATELY,
     MOST_HOSTS,
     RUNNING,
+    UNFOLLOWED,
     HostWaiting,
     Status,
     outcomes_by_name,
@@ -32,8 +33,6 @@ from focused.report.status import (
     rounded,
 )
 from focused.report.text import WIDE, counted, short, time_span
-
-UNFOLLOWED = "unfollowed"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,8 @@ from focused.frontier.store import Outcome
 
 RUNNING, ENDED, CUT_SHORT = "running", "ended", "cut short"
 MOST_HOSTS = 10
+UNFOLLOWED = "unfollowed"
+"""The note in which a crawl counts links of duplicates that were not followed."""
 LATELY = 100
 """Harvest and pace of a job folder "lately" are those of so many pages."""
 

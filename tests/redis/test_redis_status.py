@@ -24,7 +24,7 @@ from focused.redis.reading.reader import open_readers
 from focused.redis.reading.status import RedisStatus
 from focused.redis.store import RedisStore
 from focused.redis.testing.server import RedisServer
-from focused.report.status import CUT_SHORT, ENDED, RUNNING
+from focused.report.status import CUT_SHORT, ENDED, RUNNING, UNFOLLOWED
 from focused.report.status_text import status_lines
 from focused.running.process import crawl_environment
 from tests.frontier.frontiers import Plain, lease, rescore
@@ -131,6 +131,21 @@ def test_pages_harvest_and_outcomes(redis: RedisServer, worker: Workers) -> None
     assert (status.outcomes["page"], status.outcomes["dead"], status.outcomes["failed"]) == (3, 1, 0)
     assert (status.waiting, status.leased) == (6, 0)
     assert "  links        3 pages, 1 dead" in text_of(status)
+
+
+def test_a_duplicate_counts_in_no_harvest_and_its_links_are_named(redis: RedisServer, worker: Workers) -> None:
+    store = worker("a:1")
+    add(store, "x", 2)
+    fetch(store, 1.0)
+    leased = lease(store)
+    assert leased is not None
+    store.record(leased, PageRecord(0, leased.url, 0.0, 1, outcome=Outcome.DUPLICATE))
+    store.acknowledge(leased, Outcome.DUPLICATE)
+    store.revise(UNFOLLOWED, lambda before: str(int(before or 0) + 7))
+    store.commit()
+    status = read(redis)
+    assert (status.pages, status.relevant, status.harvest, status.harvest_now) == (2, 1, 1.0, 1.0)
+    assert "links        1 page, 1 duplicate, 7 links of duplicates not followed" in text_of(status)
 
 
 def test_who_is_sent_in_circles_is_counted_once(redis: RedisServer, worker: Workers) -> None:

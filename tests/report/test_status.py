@@ -25,7 +25,7 @@ from focused.frontier.store import JobRefused
 from focused.lab.demo.bulk import bulk_web
 from focused.report.job_reader import JobReader
 from focused.report.job_status import JobStatus
-from focused.report.status import CUT_SHORT, ENDED, RUNNING
+from focused.report.status import CUT_SHORT, ENDED, RUNNING, UNFOLLOWED
 from focused.report.status_text import status_json, status_lines
 from focused.running.process import crawl_environment
 from focused.testing.crawl import CrawlResult, run_crawl
@@ -176,6 +176,12 @@ def test_figures_are_those_of_the_crawl(job: Path, crawl: CrawlResult) -> None:
     text = text_of(status)
     assert "16 pages fetched" in text
     assert "raise the limit if it ended at one" in text
+
+
+def test_links_of_duplicates_that_were_not_followed_are_counted(copy: sqlite3.Connection, copied: JobReader) -> None:
+    assert copied.status().unfollowed == 0
+    copy.execute("INSERT OR REPLACE INTO meta VALUES (?, '7')", (UNFOLLOWED,))
+    assert "7 links of duplicates not followed" in text_of(copied.status())
 
 
 def test_harvest_now_is_that_of_the_last_hundred(job: Path, crawl: CrawlResult, tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ from focused.report.status import (
     ENDED,
     MOST_HOSTS,
     RUNNING,
+    UNFOLLOWED,
     HostWaiting,
     outcomes_by_name,
     per_minute,
@@ -46,7 +47,7 @@ def read_redis_status(client: Redis, crawl: str, *, server: str, start_urls: Sta
     """How a crawl stands now; None if there is no such crawl. ``server`` is what to call the place."""
     began = monotonic()
     meta = f"{prefix_of(crawl)}meta"
-    packed = client.eval_ro(_SCRIPT, 1, meta, MODEL, ABOUT, MOST_HOSTS, _ENTRIES, _SOME_HOSTS)
+    packed = client.eval_ro(_SCRIPT, 1, meta, MODEL, ABOUT, UNFOLLOWED, MOST_HOSTS, _ENTRIES, _SOME_HOSTS)
     found = _Found({key.decode(): value for key, value in msgpack.unpackb(packed, raw=True).items()})
     if not found.is_there:
         return None
@@ -130,7 +131,7 @@ class _Found:
     def links(self) -> dict[str, Any]:
         hosts = self.raw["hosts"]
         return {
-            "unfollowed": self._count("unfollowed"),
+            "unfollowed": int(self.raw["unfollowed"] or 0),
             "outcomes": outcomes_by_name({int(outcome): int(count) for outcome, count in self.raw["outcomes"]}),
             "waiting": self._count("waiting"),
             "leased": self._count("leased"),

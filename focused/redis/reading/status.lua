@@ -1,8 +1,8 @@
 -- How a crawl stands, all of one moment; nothing is written. KEYS[1]: the crawl's `meta`. Names: of its model, of the
--- note of how it was made. Numbers: how many hosts are told; of how many entries the memory of a key is estimated, and of
--- how many hosts that of their keys.
+-- notes of how it was made and of links that were not followed. Numbers: how many hosts are listed; from how many entries
+-- the memory of a key is estimated, and from how many hosts that of their keys.
 
-local meta, model, about, most_hosts, entries, some = KEYS[1], unpack(ARGV)
+local meta, model, about, unfollowed, most_hosts, entries, some = KEYS[1], unpack(ARGV)
 local prefix = string.sub(meta, 1, -5)
 local function ask(command, what, ...) return redis.call(command, prefix .. what, ...) end
 local function pairs_of(list)
@@ -44,6 +44,7 @@ return cmsgpack.pack({
   hosts_waiting = ask('ZCARD', 'crowds'),
   outcomes = pairs_of(ask('HGETALL', 'outcomes')),
   about = ask('HGET', 'notes', about),
+  unfollowed = ask('HGET', 'notes', unfollowed),
   recent = pairs_of(ask('HGETALL', 'recent')),
   pooled = ask('LLEN', 'lessons'),
   model = ask('HMGET', 'model:' .. model, 'version', 'upto'),
