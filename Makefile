@@ -9,7 +9,7 @@ INSTALL := $(PYTHON_IN_VENV) -m pip install --quiet --disable-pip-version-check 
 TEST_PROCESSES ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types bench scrapyd lock clean
+.PHONY: help demo test lint types coverage wheel lowest matrix bench scrapyd lock clean
 
 help: ## this list
 	@echo 'make …'
@@ -28,6 +28,19 @@ lint: $(DEV) ## ruff: rules and layout
 
 types: $(DEV) ## mypy: strict, tests and benchmarks too but for what pyproject.toml says
 	@$(PYTHON_IN_VENV) -m mypy
+
+coverage: $(DEV) ## how much of the code the tests run, subprocesses included; a part with ARGS="tests/pages"
+	@scripts/need-redis
+	@scripts/coverage $(PYTHON_IN_VENV) -n $(TEST_PROCESSES) --dist loadfile $(ARGS)
+
+wheel: $(DEV) ## wheel and sdist, installed into empty environments and tried there
+	@$(PYTHON_IN_VENV) scripts/matrix.py wheel
+
+lowest: $(DEV) ## a part of the tests with the lowest versions that pyproject.toml allows
+	@$(PYTHON_IN_VENV) scripts/matrix.py lowest
+
+matrix: $(DEV) ## wheel and tests with every Python that is found, with the lowest and the newest versions
+	@$(PYTHON_IN_VENV) scripts/matrix.py all
 
 bench: $(RUNTIME) ## the benchmarks there are, and how to run each
 	@$(PYTHON_IN_VENV) scripts/list_benchmarks.py

@@ -31,6 +31,7 @@ def lock(path: Path, options: list[str]) -> None:
     """Have uv resolve what pyproject.toml asks for, for every Python and machine that it may run on."""
     command = [
         *("uv", "pip", "compile", "pyproject.toml", "--all-extras", "--universal", "--python-version", "3.11"),
+        *("--fork-strategy", "fewest"),
         *("--no-config", "--default-index", "https://pypi.org/simple", "--no-emit-index-url", "--generate-hashes"),
         *("--no-header", "--no-annotate", "--quiet", "--output-file", path.name, *options),
     ]

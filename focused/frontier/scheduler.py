@@ -475,10 +475,7 @@ class FrontierScheduler(BaseScheduler):
 
 def frontier_of(crawler: Crawler) -> FrontierScheduler | None:
     """The frontier of a crawl; None if it has another scheduler, has not begun, or its job was refused."""
-    try:
-        scheduler = crawler.engine.scheduler
-    except RuntimeError:
-        return None
+    scheduler = EngineAccess(crawler).scheduler()
     # Scrapy's metaclass takes every scheduler for an instance of every other.
     if FrontierScheduler not in type(scheduler).__mro__:
         return None

@@ -118,7 +118,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             # An inner address or a dead host: as true of its pages.
             rules.refusal, rules.until = error, self._clock() + self._longest_wait
         except Exception as error:
-            self._stats.inc_value(f"robotstxt/exception_count/{type(error)}")
+            self.crawler.stats.inc_value(f"robotstxt/exception_count/{type(error)}")
             if request.meta.get("is_start_request") and is_no_host(robots, error):
                 # Somebody waits for the first page; links that are found later can wait for a network that is away.
                 rules.refusal, rules.until = HostDead(why_unreachable(robots, error)), self._clock() + _FIRST_WAIT
@@ -140,7 +140,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
 
     async def _download(self, robots: Request) -> Response | None:
         """The answer, or None after too many redirects."""
-        self._stats.inc_value("robotstxt/request_count")
+        self.crawler.stats.inc_value("robotstxt/request_count")
         try:
             return await self.crawler.engine.download_async(robots)
         except IgnoreRequest as error:
@@ -149,9 +149,9 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             return None
 
     def _take(self, rules: Rules, response: Response | None, request: Request) -> None:
-        self._stats.inc_value("robotstxt/response_count")
+        self.crawler.stats.inc_value("robotstxt/response_count")
         status = 404 if response is None else response.status
-        self._stats.inc_value(f"robotstxt/response_status_count/{status}")
+        self.crawler.stats.inc_value(f"robotstxt/response_status_count/{status}")
         if status == 429 or status >= 500:
             self._fail(rules, request, f"status {status}")
             return
@@ -175,9 +175,9 @@ class RobotsMiddleware(RobotsTxtMiddleware):
 
     def _put_off(self, rules: Rules, request: Request) -> None:
         if rules.failures >= self._tries:
-            self._stats.inc_value("robotstxt/unreachable")
+            self.crawler.stats.inc_value("robotstxt/unreachable")
             raise DeniedByRobots(f"robots.txt could not be read {rules.failures} times: {request.url}")
-        self._stats.inc_value("focused/postponed/robots")
+        self.crawler.stats.inc_value("focused/postponed/robots")
         raise Postponed("robots.txt cannot be read", max(rules.until - self._clock(), 1.0))
 
     def _delay(self, parser: RobotParser, request: Request) -> float:
@@ -185,7 +185,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         asked = parser.crawl_delay(agent or "*")
         if asked is None or not asked > 0:
             return 0.0
-        self._stats.inc_value("robotstxt/crawl_delays")
+        self.crawler.stats.inc_value("robotstxt/crawl_delays")
         return min(asked, self._longest_delay)
 
     def _keep_delay(self, delay: float, request: Request) -> None:

@@ -1,0 +1,100 @@
+"""Install what is built into empty environments, with every Python that is found, and try it there.
+
+``wheel``: the wheel with nothing but what it asks for, then with all extras: a crawl from an empty folder.
+``lowest``: tests with the lowest versions that pyproject.toml allows. ``all``: both, and the tests with the newest
+versions, for each Python. PYTHONS="python3.12 /opt/python/bin/python" says which; uv installs, from PyPI.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+sys.path.insert(0, str(ROOT))
+
+from tests.installed import build, clone  # noqa: E402  (the checkout, from wherever this is run)
+
+TRIED = ("pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "pyyaml", "build", "setuptools<81")
+PART = ("tests/pages", "tests/topics", "tests/critics", "tests/prioritizers", "tests/frontier", "tests/warc")
+CRAWLS = ("tests/crawl/test_crawl_learning.py", "tests/crawl/test_crawl_prioritizers.py")
+NEWEST = 15
+
+
+def main(what: str) -> int:
+    pythons = [sys.executable] if what in {"wheel", "lowest"} else find_pythons()
+    results = {}
+    with tempfile.TemporaryDirectory(prefix="focused-") as folder:
+        work = Path(folder)
+        (wheel,) = build(clone(work / "clone")).glob("*.whl")
+        for number, python in enumerate(pythons):
+            for name, run in steps(what, python, wheel, work / str(number)):
+                print(f"== {name}", flush=True)
+                results[name] = run()
+    print("\n".join(f"{'ok' if good else 'FAILED':<7} {name}" for name, good in results.items()))
+    return 0 if all(results.values()) else 1
+
+
+def steps(what: str, python: str, wheel: Path, folder: Path) -> Iterator[tuple[str, Callable[[], bool]]]:
+    """What is tried with one Python: names, and functions that say whether it went well."""
+    said = subprocess.run([python, "-V"], capture_output=True, text=True, check=True).stdout.strip()
+    if what in {"wheel", "all"}:
+        yield f"{said}: wheel", lambda: crawls(python, str(wheel), folder / "wheel")
+        yield f"{said}: wheel with all extras", lambda: crawls(python, f"{wheel}[all]", folder / "extras")
+    if what in {"lowest", "all"}:
+        yield f"{said}: lowest versions", lambda: passes(python, "lowest-direct", folder / "lowest")
+    if what == "all":
+        yield f"{said}: newest versions", lambda: passes(python, "highest", folder / "newest")
+
+
+def crawls(python: str, wanted: str, folder: Path) -> bool:
+    """Does a crawl from an empty folder go well when this is installed?"""
+    (folder / "empty").mkdir(parents=True)
+    return install(python, folder, "highest", wanted) and succeeds(
+        folder / "env/bin/python", ROOT / "tests/smoke.py", folder / "empty", cwd=folder
+    )
+
+
+def passes(python: str, resolution: str, folder: Path) -> bool:
+    """Do the tests pass with these versions of everything that pyproject.toml asks for?"""
+    wanted = ("--requirements", str(ROOT / "pyproject.toml"), "--all-extras")
+    everything = os.environ.get("ARGS", "").split() or [*PART, *CRAWLS]
+    return (
+        install(python, folder, resolution, *wanted)
+        and install(python, folder, "highest", *TRIED)
+        and succeeds(folder / "env/bin/python", "-m", "pytest", "-q", "-n", "2", "-p", "no:cacheprovider", *everything)
+    )
+
+
+def install(python: str, folder: Path, resolution: str, *wanted: str) -> bool:
+    """Have uv make an environment, if there is none, and put these into it; nothing is compiled."""
+    uv, env = Path(sys.executable).with_name("uv"), folder / "env"
+    options = ("--quiet", "--no-config", "--only-binary", ":all:", "--resolution", resolution)
+    made = env.exists() or succeeds(uv, "venv", "--quiet", "--python", python, env)
+    return made and succeeds(uv, "pip", "install", *options, "--python", env / "bin/python", *wanted)
+
+
+def succeeds(*command: str | Path, cwd: Path = ROOT) -> bool:
+    return subprocess.run(command, cwd=cwd, check=False).returncode == 0
+
+
+def find_pythons() -> list[str]:
+    """Those that PYTHONS names, or else every one from 3.11 on that is on the PATH."""
+    named = os.environ.get("PYTHONS", "").split() or [f"python3.{minor}" for minor in range(11, NEWEST + 1)]
+    code = "import sys; print(sys.version_info >= (3, 11) and sys.executable)"
+    found = []
+    for python in named:
+        try:
+            told = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False).stdout.strip()
+        except OSError:
+            continue
+        found += [told] if told not in {"", "False"} else []
+    return found
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
