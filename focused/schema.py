@@ -113,13 +113,11 @@ def in_words(kind: Any) -> str:
 
 def _words(kind: inspect.Type) -> str:
     match kind:
-        case inspect.UnionType(types=(first, *_)):
-            return _words(first)
+        case inspect.UnionType(types=types):
+            return " or ".join(_words(one) for one in types if not isinstance(one, inspect.NoneType))
         case inspect.IntType() | inspect.FloatType():
             return _range("a whole number" if isinstance(kind, inspect.IntType) else "a number", kind)
-        case inspect.CustomType(cls=cls):
-            return f"of the type {cls.__name__}"
-    return _PLAIN[type(kind)]
+    return _PLAIN.get(type(kind)) or f"a value of the type {getattr(kind, 'cls', type(kind)).__name__}"
 
 
 def _range(number: str, kind: inspect.IntType | inspect.FloatType) -> str:

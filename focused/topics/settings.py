@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# LOG_FILE, LOG_LEVEL and their kind are not here: Scrapy opens the log again once the spider has been made.
-# Half of an add-on would still work, which is worse than none.
+# LOG_FILE, LOG_LEVEL and their kind are not here: Scrapy opens the log again once the spider has been made. Half of
+# what is in ADDONS would still work, which is worse than nothing.
 _READ_BEFORE = """
     ADDONS ASYNCIO_EVENT_LOOP BOT_NAME COMMANDS_MODULE DNSCACHE_ENABLED DNSCACHE_SIZE DNS_RESOLVER DNS_TIMEOUT
     EDITOR FORCE_CRAWLER_PROCESS LOG_INSTALL_ROOT_HANDLER LOG_STDOUT LOG_VERSIONS NEWSPIDER_MODULE
@@ -67,17 +67,17 @@ def apply_settings(topic: Topic, settings: BaseSettings) -> None:
         settings.set("FOCUSED_SCOPE_ALLOWED_HOSTS", hosts, priority="cmdline")
 
 
-def check_topic_settings(table: Mapping[str, Any], where_from: str, problems: Problems) -> None:
-    """Add what is wrong with a ``[settings]`` table."""
+def check_topic_settings(table: Mapping[str, Any], label: str, problems: Problems) -> None:
+    """Add what is wrong with a ``[settings]`` table; ``label`` is what messages call it."""
     for name in table:
-        where = f"{where_from}.{name}"
+        where = f"{label}.{name}"
         if name in READ_BEFORE_THE_SPIDER:
             problems.add(where, f"Scrapy reads this before it reads topics: give it with -s {name}=… or in settings.py")
         elif name.upper() != name:
             problems.add(where, f"names of settings are in upper case{did_you_mean(name, _KNOWN | DEFAULTS.keys())}")
         else:
             _check(name, table, where, problems)
-            _warn_if_misspelt(f"{where_from}.", name)
+            _warn_if_misspelt(f"{label}.", name)
 
 
 def check_settings(settings: BaseSettings, problems: Problems) -> None:
