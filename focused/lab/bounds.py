@@ -1,4 +1,4 @@
-"""Crawls on paper: rows of a comparison that show what could be had by those who know more than a crawler may.
+"""Crawls on paper: rows of a comparison that show what a crawler could find that knew more than a crawler can.
 
 =============  ====================================================================================================
 breadth-first  links in the order they were found: for checking the graph against real crawls
@@ -8,11 +8,10 @@ near-bound     the true distance to the nearest target, whether that was fetched
 bound          the true distance to the nearest target *not fetched yet*
 =============  ====================================================================================================
 
-None of these is a strict upper limit, `bound` comes closest: shares of what can be had are shares of it. Distances
-are exact; of links that rank alike the one that was found first goes first. Dead links are never asked for by those
-who know that they are dead.
+None of these is a strict upper limit; `bound` comes closest, and shares are shares of it. Distances are exact; among
+links of the same rank the one that was found first goes first. Rows that know which links are dead never request them.
 
-The oracle looks at labels, so it also wants example pages, which count for nothing; the distances go to targets only.
+The oracle uses labels, so it also wants example pages, which are not counted; distances are to targets only.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class Truth:
     """What is true of a web for one topic: masks over its pages (the rows of the graph's ``starts``).
 
     ``targets`` are wanted, ``labelled`` pages have a wanted label (targets and examples), ``counts`` leaves out the
-    examples, ``inside`` are the addresses that a crawl may ask for, ``relevance`` is the critic's verdict on each page.
+    examples, ``inside`` are the addresses that a crawl may request, ``relevance`` is the critic's verdict on each page.
     """
 
     graph: Graph
@@ -50,7 +49,7 @@ class Truth:
 
     @property
     def pages_inside(self) -> NDArray[np.bool_]:
-        """Which pages stand at addresses that may be asked for."""
+        """Which pages have addresses that may be requested."""
         return self.inside[: len(self.targets)]
 
 
@@ -59,9 +58,9 @@ Rank = Callable[[set[int]], Keys | None]
 
 
 def walk(ground: Truth, seeds: Sequence[int], pages: int, rank: Rank) -> Trace:
-    """Crawl a graph to a number of pages that count: always ask for the waiting address with the lowest key.
+    """Crawl a graph up to a number of pages that count: always request the waiting address with the lowest key.
 
-    A rank is asked again when no address waits whose key is 0, the best there is.
+    The rank is computed again when no waiting address has key 0, the best possible.
     """
     return _PaperCrawl(ground, pages, rank).run(seeds)
 
@@ -154,7 +153,7 @@ def _bound(ground: Truth) -> Rank:
 
 
 def _distance(ground: Truth, targets: NDArray[np.bool_]) -> Keys:
-    """Clicks to the nearest target; where there is no way, further than any; and never for what is dead."""
+    """Clicks to the nearest target; larger than any distance if none can be reached; infinite for dead links."""
     clicks: Ints = ground.graph.distances(targets & ground.pages_inside, ground.pages_inside)
     return np.append(np.where(clicks < 0, len(clicks), clicks).astype(np.float64), NEVER)
 

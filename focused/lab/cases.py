@@ -1,4 +1,4 @@
-"""A topic made ready for an experiment on a recorded web: files, critic, truth, starting pages."""
+"""A topic prepared for an experiment on a recorded web: files, critic, ground truth, starting pages."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ class Preparer:
     def from_topic(self, topic: Topic, table: str = "") -> Case:
         """A topic as users write them: starts are its seeds, targets the pages with a label in its focus.
 
-        Without a focus (a topic of words has none) the label is the topic's name. ``table`` takes the place of its
-        own examples.
+        Without a focus (a topic of words has none) the label is the topic's name. ``table`` replaces its own
+        examples.
         """
         examples = read_examples(table or topic.examples) if topic.examples else {}
         focus = topic.focus or [topic.name]
@@ -173,7 +173,7 @@ class Preparer:
 
 
 def draw_starts(lab: KnownTopic, kind: str, ground: Truth, sets: int) -> list[list[str]]:
-    """Starting pages of one kind: as given when no sets are wanted, else drawn, the same on every machine."""
+    """Starting pages of one kind: as given if ``sets`` is 0, else drawn at random, the same on every machine."""
     given = lab.seeds(kind)
     if not sets or kind == "root":
         return [given]

@@ -1,4 +1,4 @@
-"""The topics that a comparison is about, checked before the web is read: that may take minutes."""
+"""The topics of a comparison, checked before the web is read, which may take minutes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def _examples(plan: Plan, lab: KnownTopic) -> dict[str, str]:
 
 
 def _held_out(hold_out: str, topic: str) -> tuple[str, str] | None:
-    """``column=value``; ``column`` alone takes what stands behind the @ in the topic's name."""
+    """``column=value``; ``column`` alone takes the value after the @ in the topic's name."""
     if not hold_out:
         return None
     column, given, value = hold_out.partition("=")

@@ -1,4 +1,4 @@
-"""A comparison: topics × prioritizers × starts on one recorded web, beside what could be had at best."""
+"""A comparison: topics × prioritizers × starts on one recorded web, and what could be had at best."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _LIBRARIES = ("scrapy", "scikit-learn", "numpy", "lxml")
 
 
 class Comparison:
-    """Runs a plan; ``notify`` is told of each step, ``command`` is what the results say they were made by.
+    """Runs a plan; ``notify`` reports each step, ``command`` is recorded in the results.
 
-    ``resume`` leaves out what stands in the results already, if there are any.
+    ``resume`` skips what is in the results already.
     """
 
     def __init__(self, plan: Plan, notify: Notify, command: Sequence[str] = (), *, resume: bool = False) -> None:
@@ -70,7 +70,7 @@ class Comparison:
         results = self.done.continued(self._nothing_yet(cases))
         tasks = self._tasks(cases)
         if plan.paths:
-            # Told of what is wrong with them before anything else has taken its time.
+            # Mistakes in them are reported before anything else takes its time.
             for task in {(task.case.name, task.entrant.kind_of_paths): task for task in tasks}.values():
                 if task.entrant.kind_of_paths:
                     self.teacher.paths_for(task)
@@ -80,7 +80,7 @@ class Comparison:
         for one in chain(self._limits(cases), self._crawls(tasks)):
             results.add(one)
             _relate(results.runs)
-            # What is done stays done when the rest is interrupted.
+            # Finished crawls survive an interruption.
             write_results(results, self.out)
         return results
 
@@ -227,7 +227,7 @@ class Comparison:
 
 
 def _relate(runs: Sequence[MeasuredCrawl]) -> None:
-    """Fill in what a run is worth beside others of the same topic and start."""
+    """Fill in the figures that relate a crawl to others of the same topic and start."""
     bounds = {(run.topic, run.start): run.figures for run in runs if run.row == "bound"}
     losses = {(run.topic, run.start): _loss(run.figures) for run in runs if run.row == BASELINE}
     for run in runs:

@@ -1,4 +1,4 @@
-"""The crawls of a comparison: what each is told, how they are run, and what is read off them afterwards."""
+"""The crawls of a comparison: their settings, how they are run, and what is read from them afterwards."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ class Crawls:
         arguments: Mapping[str, str] | None = None,
         settings: Mapping[str, str] | None = None,
     ) -> Job:
-        """The crawl of a task, in a folder of its own; what a crawl before it has left there is cleared away."""
+        """The crawl of a task, in its own folder, which is emptied first."""
         folder = self.path(task)
-        # A crawl of an earlier comparison would be gone on with.
+        # A crawl of an earlier comparison would be resumed.
         shutil.rmtree(folder, ignore_errors=True)
         table = task.entrant.table()
         topic = task.case.write_topic(task.start, table, task.name)
@@ -79,7 +79,7 @@ class Crawls:
         return self.folder / task.case.folder.name / task.name
 
     def run(self, work: Sequence[tuple[Job, Task]]) -> Iterator[tuple[Job, Task]]:
-        """Run some crawls and give each when it is done."""
+        """Run crawls and yield each when it is done."""
         jobs = [job for job, _ in work]
         known = {job.folder: task for job, task in work}
         paths = [Path(path) for path in self.plan.web]
@@ -91,7 +91,7 @@ class Crawls:
 
 
 def workers(plan: Plan) -> int:
-    """How many processes may be at work."""
+    """The number of worker processes."""
     return plan.workers or os.cpu_count() or 1
 
 

@@ -1,4 +1,4 @@
-"""What takes part in a comparison: prioritizers with options, written as ``name:option=value:…``.
+"""The entrants of a comparison: prioritizers with options, written as ``name:option=value:…``.
 
 Two names stand for experiments with the apprentice rather than for prioritizers. ``offline`` is section 3.5 of
 Chakrabarti, Punera, Subramanyam (2002): a best-first crawl of the same length from the same starts, the apprentice

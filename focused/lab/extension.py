@@ -1,4 +1,4 @@
-"""What an experiment needs of a crawl that nobody else does: when to stop, and what it cost.
+"""What only experiments need: stopping after so many pages that count, and the CPU time of the crawl.
 
 An experiment counts pages without the critic's examples, so the spider's own limit would stop too early.
 """

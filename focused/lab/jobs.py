@@ -1,4 +1,4 @@
-"""One crawl of a comparison: what it is told, and the two ways of running it.
+"""One crawl of a comparison, and the two ways of running it.
 
 ``real`` is the command a user types, in a process of its own, through the replay server. ``fast`` is the same spider
 with the same settings, but worker processes run many crawls one after the other and answer them from memory.
@@ -55,7 +55,7 @@ def settings_of(job: Job) -> dict[str, Any]:
 
 
 def run_real(jobs: Sequence[Job], web: Web) -> Iterator[Job]:
-    """Run crawls one by one through the replay server, and give each when it is done."""
+    """Run crawls one by one through the replay server, and yield each when it is done."""
     for job in jobs:
         folder = Path(job.folder)
         folder.mkdir(parents=True, exist_ok=True)
@@ -74,7 +74,7 @@ def _answered(job: Job, handlers: dict[str, str], **settings: str) -> Job:
 
 
 def run_fast(jobs: Sequence[Job], web: Sequence[Path], *, workers: int) -> Iterator[Job]:
-    """Run crawls in worker processes, each answered from memory, and give each when it is done."""
+    """Run crawls in worker processes, answered from memory, and yield each when it is done."""
     if not jobs:
         return
     paths = os.pathsep.join(str(path.resolve()) for path in web)

@@ -1,4 +1,4 @@
-"""How like what is sought the pages of a crawl are: the two measures of Liu, Milios, Korba (2008), §4.1.
+"""How similar the pages of a crawl are to what is wanted: the two measures of Liu, Milios, Korba (2008), §4.1.
 
 *Precision* is the share of the pages crawled whose greatest cosine to a target d reaches γ. The *maximum average
 similarity* is taken to the one target that the crawl as a whole came closest to:

@@ -1,8 +1,8 @@
-"""What a crawl was worth: figures from the server's log, the labels and the critic's verdicts.
+"""What a crawl achieved: figures from the server's log, the labels and the critic's verdicts.
 
 Example pages are left out of every count: they are neither targets nor misses, and a crawl's pages are counted as
 if they were not there. A page counts when it was answered with 200, under whatever spelling; the requests that found
-nothing stand beside the pages.
+nothing are counted beside the pages.
 """
 
 from __future__ import annotations

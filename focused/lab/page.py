@@ -1,4 +1,4 @@
-"""The written page of a comparison: one file with all tables and curves, which loads nothing and runs nothing."""
+"""The HTML page of a comparison: one file with all tables and curves, without scripts or external resources."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a comparison is asked for, and what comes of it: plain data, written to ``results.json``."""
+"""The plan of a comparison and its results: plain data, written to ``results.json``."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class MeasuredCrawl(msgspec.Struct, kw_only=True):
-    """One crawl, real or on paper, and what it was worth."""
+    """One crawl, real or on paper, and its figures."""
 
     topic: str
     row: str
@@ -65,7 +65,7 @@ class MeasuredCrawl(msgspec.Struct, kw_only=True):
 
 
 class TaughtEntrant(msgspec.Struct, kw_only=True):
-    """What came of teaching a prioritizer by paths. ``start`` None: for all starts; ``refused``: why it failed.
+    """The outcome of teaching a prioritizer by paths. ``start`` None: for all starts; ``refused``: why it failed.
 
     ``own_pages`` of the pages on its paths are pages that the crawl itself may fetch.
     """
@@ -82,12 +82,12 @@ class TaughtEntrant(msgspec.Struct, kw_only=True):
 
     @property
     def key(self) -> tuple[str, str, int | None]:
-        """Whom it is about."""
+        """Topic, entrant and start."""
         return self.topic, self.row, self.start
 
 
 def taught_to_text(taught: TaughtEntrant) -> str:
-    """What came of teaching a prioritizer, in a line."""
+    """The outcome of teaching a prioritizer, in one line."""
     who = f"{taught.topic}{'' if taught.start is None else f', start {taught.start}'}: {taught.row}"
     if taught.refused:
         return f"{who} was not taught: {taught.refused}"
@@ -112,7 +112,7 @@ class Results(msgspec.Struct, kw_only=True):
     taught: list[TaughtEntrant] = []
 
     def add(self, one: MeasuredCrawl | TaughtEntrant) -> None:
-        """Take in what has been done; teaching that was tried again takes the place of what came of it before."""
+        """Add an outcome; teaching that was tried again replaces its earlier outcome."""
         if isinstance(one, MeasuredCrawl):
             self.runs.append(one)
         else:

@@ -1,4 +1,4 @@
-"""A comparison shown: tables, for the terminal and for the written page."""
+"""The tables of a comparison, for the terminal and for the HTML page."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _precision(gamma: float) -> Value:
 
 
 def columns(results: Results) -> list[Column]:
-    """What is shown of each run."""
+    """The columns for each crawl."""
     budgets = [budget for budget in results.plan.budgets if budget <= results.plan.pages]
     return [
         *((f"at {budget}", _found(budget), ".0f") for budget in budgets),
@@ -46,7 +46,7 @@ def columns(results: Results) -> list[Column]:
 
 
 def likeness_columns(results: Results) -> list[Column]:
-    """How like the targets the pages of each run are."""
+    """The columns for how similar the pages of each crawl are to the targets."""
     return [
         ("σ", lambda run: run.likeness.sigma if run.likeness else None, ".3f"),
         *((f"cos ≥ {gamma:g}", _precision(gamma), ".3f") for gamma in results.plan.gammas),
@@ -86,7 +86,7 @@ def mean_table(results: Results, shown: Sequence[Column]) -> TableText:
 
 
 def likeness_table(results: Results) -> TableText | None:
-    """How like the targets the pages were that each row fetched, over all topics; None if that is not known."""
+    """How similar to the targets the pages of each row are, over all topics; None if that is not known."""
     if not any(run.likeness for run in results.runs):
         return None
     title, headings, rows = mean_table(results, likeness_columns(results))
@@ -94,7 +94,7 @@ def likeness_table(results: Results) -> TableText | None:
 
 
 def notes(results: Results) -> list[str]:
-    """What must be known to read the tables right: who was not taught, and so has not crawled."""
+    """What readers of the tables must know: which prioritizers were not taught, and so did not crawl."""
     return [taught_to_text(taught) for taught in results.taught if taught.refused]
 
 
@@ -103,7 +103,7 @@ def _headings(shown: Sequence[Column]) -> list[str]:
 
 
 def _name(name: str, runs: int, wanted: int) -> str:
-    """A mean of some crawls only is told: those that are missing may have been the hardest."""
+    """A mean of only some crawls is marked: the missing ones may have been the hardest."""
     return name if runs >= wanted else f"{name} ({runs} of {wanted} crawls)"
 
 

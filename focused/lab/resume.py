@@ -1,4 +1,4 @@
-"""Going on with a comparison: what stands in its results already is not done again."""
+"""Resuming a comparison: what is in its results already is not done again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _MAY_DIFFER = {"topics", "prioritizers", "limits", "workers", "out"}
 
 
 class Done:
-    """What an earlier comparison in the same folder has done: nothing, if there was none."""
+    """What an earlier comparison in the same folder has done, if there was one."""
 
     def __init__(self, results: Results | None = None) -> None:
         self.results = results
@@ -23,7 +23,7 @@ class Done:
 
     @classmethod
     def of(cls, folder: Path) -> Self:
-        """What stands in a folder's results. ValueError if they cannot be read."""
+        """What a folder's results contain. ValueError if they cannot be read."""
         return cls(read_results(folder) if (folder / RESULTS).exists() else None)
 
     def continued(self, new: Results) -> Results:

@@ -1,4 +1,4 @@
-"""Prioritizers taught by paths, in processes of their own, a school for each set of paths."""
+"""Prioritizers taught by paths in separate processes, one school for each set of paths."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from focused.warc.web import Web
 
 @dataclass(frozen=True)
 class Pupil:
-    """A prioritizer that is taught: what is told of it, and its topic file and settings."""
+    """A prioritizer to be taught: its outcome so far, its topic file and settings."""
 
     told: TaughtEntrant
     topic: str
@@ -45,7 +45,7 @@ class School:
 
 
 def teach_all(schools: Sequence[School], most: int) -> Iterator[TaughtEntrant]:
-    """Teach in so many processes at most, and tell how each prioritizer did when its school is through."""
+    """Teach in at most so many processes, and yield the outcome of each prioritizer when its school has finished."""
     if not schools:
         return
     # Not forked: the threads of libraries that train do not survive it.

@@ -56,7 +56,7 @@ class Teacher:
         return read_paths(files[0])
 
     def key(self, task: Task) -> tuple[str, str, int | None]:
-        """What an entrant is taught for: topic, entrant, start; given paths teach it for all starts (None)."""
+        """What an entrant is taught for: topic, entrant, start (None if given paths teach it for all starts)."""
         return task.case.name, task.entrant.text, None if self.plan.paths else task.start
 
     def models(self, task: Task) -> Path:
@@ -65,11 +65,11 @@ class Teacher:
         return self.folder / (plain(task.entrant.text) + ("" if start is None else f"-{start}"))
 
     def is_taught(self, task: Task) -> bool:
-        """Does its model stand where the crawl will look for it?"""
+        """Is its model where the crawl will look for it?"""
         return (self.models(task) / task.case.folder.name / f"{task.entrant.kind.name}.npz").is_file()
 
     def teach(self, tasks: Sequence[Task]) -> Iterator[TaughtEntrant]:
-        """Teach what the tasks need, and tell how each went when it is done."""
+        """Teach what the tasks need, and yield each outcome."""
         classes: dict[tuple[str, int | None, str], dict[str, Task]] = {}
         for task in tasks:
             topic, entrant, start = self.key(task)

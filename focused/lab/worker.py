@@ -1,4 +1,4 @@
-"""A worker process: runs the crawls that it is given, one after the other, in one event loop.
+"""A worker process: runs crawls one after the other, in one event loop.
 
 While no crawl is running there is nothing else to do, so the loop simply waits for the next question.
 """

@@ -1,1 +1,1 @@
-"""Running things: a coroutine on the loop of a command, a crawl in a process of its own, and telling how far it is."""
+"""Running commands, crawls in separate processes, and helper processes; reporting progress."""

@@ -21,7 +21,7 @@ from focused.running.loop import Stopped
 class Command(ScrapyCommand):
     """A command is a few words about itself, its options, and `execute`.
 
-    What a user can mend (ValueError, files and databases that cannot be read) ends it with one line and exit code 2.
+    Errors that a user can fix (ValueError, unreadable files and databases) end it with one line and exit code 2.
     """
 
     requires_crawler_process = False
@@ -64,7 +64,7 @@ class Command(ScrapyCommand):
         raise NotImplementedError
 
     def fail(self, message: str) -> None:
-        """End with a line and exit code 1: what was asked for is right, and did not work out."""
+        """End with one line and exit code 1: the request was valid, but failed."""
         print(f"{program()} {self._name}: {message}", file=sys.stderr)
         self.exitcode = 1
 

@@ -1,4 +1,4 @@
-"""Running a coroutine to its end on the event loop of a ``scrapy`` command, with crawls inside it or without."""
+"""Runs a coroutine to its end on the event loop of a ``scrapy`` command, with or without crawls in it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ _T = TypeVar("_T")
 
 
 class Stopped(Exception):
-    """The process was told to stop (Ctrl-C) before the coroutine had come to its end."""
+    """The process was interrupted (Ctrl-C) before the coroutine had finished."""
 
 
 def run_to_end(process: CrawlerProcessBase, coroutine: Coroutine[Any, Any, _T]) -> _T:
-    """Start the process, run the coroutine, stop the process; gives what the coroutine gives, or raises what it raises.
+    """Start the process, run the coroutine, stop the process; return or raise what the coroutine does.
 
     Several crawls may come one after another: Scrapy's own way of stopping, when no crawl is active, would stop
     between the first and the second.

@@ -16,10 +16,10 @@ from typing import Any
 _ROOT = Path(__file__).parents[2]
 _TICK = 0.02
 LONGEST = 280.0
-"""Seconds that no wait of a test takes but one for something that never comes."""
+"""Seconds. Only waiting for something that never happens takes that long."""
 LOG, ITEMS, STATS = "crawl.log", "items.jsonl", "stats.json"
 OWN_SERVER: dict[str, Any] = {"DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": False}
-"""Settings for a crawl of pages that our own server gives."""
+"""Settings for a crawl of pages on our own server."""
 
 
 class CrawlTimeout(AssertionError):
@@ -62,7 +62,7 @@ class CrawlProcess:
 
     @property
     def log(self) -> str:
-        """All it said."""
+        """Its log."""
         return (self.folder / LOG).read_text("utf-8", "replace")
 
     @property
@@ -112,7 +112,7 @@ class CrawlProcess:
         self._poll(0)
 
     def _poll(self, how: int = os.WNOHANG) -> int | None:
-        """Its exit code, and what it has used, which Popen would not tell."""
+        """Its exit code; also notes its resource usage, which Popen does not give."""
         if self.code is None:
             ended, status, usage = os.wait4(self.pid, how)
             if ended:
@@ -131,7 +131,7 @@ def crawl_command(arguments: Mapping[str, object], settings: Mapping[str, object
 
 
 def crawl_environment(proxy: str = "") -> dict[str, str]:
-    """Our own environment with one proxy for everything in place of any other, or without any.
+    """Our own environment with this proxy for everything, or with none.
 
     The project is found from whatever folder the process runs in.
     """

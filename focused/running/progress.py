@@ -17,7 +17,7 @@ _SECONDS = 10.0
 
 
 def quieten(settings: BaseSettings) -> None:
-    """Leave the telling to the command, unless the user asked for a log: what fails is counted by reason."""
+    """Leave the reporting to the command, unless the user asked for a log: failures are counted by reason."""
     asked = settings.getpriority("LOG_LEVEL") or 0
     if asked < SETTINGS_PRIORITIES["cmdline"]:
         settings.set("LOG_LEVEL", "CRITICAL", priority="cmdline")
@@ -25,7 +25,7 @@ def quieten(settings: BaseSettings) -> None:
 
 @contextmanager
 def page_progress(what: str, verb: str = "fetched") -> Iterator[Told]:
-    """A function to be told how far the fetching (or whatever the ``verb`` says) is."""
+    """A function that reports the progress of fetching (or of what the ``verb`` says)."""
     # Here, so that commands can be listed without it.
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import (  # noqa: PLC0415
@@ -45,7 +45,7 @@ def page_progress(what: str, verb: str = "fetched") -> Iterator[Told]:
         task = bar.add_task(what, total=None)
 
         def told(done: int, total: int, failed: int) -> None:
-            missing = f", {failed} not to be had" if failed else ""
+            missing = f", {failed} failed" if failed else ""
             bar.update(task, completed=done, total=total, description=what + missing)
 
         yield told
@@ -53,13 +53,13 @@ def page_progress(what: str, verb: str = "fetched") -> Iterator[Told]:
 
 @contextmanager
 def step_progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """A function to be told how many steps of a training are done, of how many."""
+    """A function that reports how many steps of a training are done."""
     with page_progress(what, verb="steps") as told:
         yield lambda done, total: told(done, total, 0)
 
 
 class _Lines:
-    """Every ten seconds a line, and one at the end."""
+    """A line every ten seconds, and one at the end."""
 
     def __init__(self, what: str, verb: str) -> None:
         self.what, self.verb = what, verb
@@ -68,5 +68,5 @@ class _Lines:
     def __call__(self, done: int, total: int, failed: int) -> None:
         if done == total or monotonic() >= self._next:
             self._next = monotonic() + _SECONDS
-            missing = f", {failed} not to be had" if failed else ""
+            missing = f", {failed} failed" if failed else ""
             print(f"{self.what}: {done - failed} of {total} {self.verb}{missing}", file=sys.stderr, flush=True)

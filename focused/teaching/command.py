@@ -39,7 +39,7 @@ class PagesCommand(command.Command):
             self.settings.set("FOCUSED_CRITIC", opts.critic, priority="cmdline")
 
     def run_crawls(self, coroutine: Coroutine[Any, Any, T]) -> T:
-        """What a coroutine gives that runs crawls; Stopped if it was interrupted."""
+        """The result of a coroutine that runs crawls; Stopped if it was interrupted."""
         assert self.crawler_process is not None
         found = run_to_end(self.crawler_process, coroutine)
         # Scrapy's handler waits for a second Ctrl-C; there is no crawl any more that could end in good order.

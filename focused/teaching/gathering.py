@@ -1,4 +1,4 @@
-"""Pages that are wanted by address, from wherever they are: a response, a file, a recorded web."""
+"""Pages by address, from a file or a recorded web."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _MOST_REDIRECTS = 5
 
 
 def page_of_file(path: Path, limits: PageLimits) -> Page:
-    """A page in a file, its encoding found as it is for a response. NoPage if there is none in it."""
+    """The page in a file, decoded like a response. NoPage if the file holds none."""
     try:
         body = path.read_bytes()
     except OSError as error:

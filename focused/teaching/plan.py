@@ -1,4 +1,4 @@
-"""What is to be taught: a topic, its examples and its critic, checked before anything is fetched."""
+"""A plan for teaching: a topic, its examples and its critic, checked before anything is fetched."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from focused.topics.topic import Topic
 
 
 class CannotTeach(ValueError):
-    """A critic cannot be taught from what there is; the message says why, and the way out."""
+    """A critic cannot be taught; the message says why, and the way out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +26,7 @@ class ExampleSource:
     """Where examples come from, if not as the topic says.
 
     ``examples`` is another table, ``focus`` other classes; ``hold_out`` leaves out the rows of a value in a column;
-    ``web`` is a recorded web (a WARC file) that pages are taken from, instead of the network.
+    ``web`` is a recorded web (a WARC file) from which pages are taken, instead of the network.
     """
 
     examples: str = ""
@@ -35,7 +35,7 @@ class ExampleSource:
     web: str = ""
 
     def told(self) -> dict[str, object]:
-        """For the card: what was not as the topic says."""
+        """For the card: what differs from the topic."""
         told = {"examples": self.examples, "focus": list(self.focus), "hold_out": dict(self.hold_out), "web": self.web}
         return {key: value for key, value in told.items() if value}
 
@@ -45,7 +45,7 @@ AS_THE_TOPIC_SAYS = ExampleSource()
 
 @dataclass(frozen=True)
 class TeachingPlan:
-    """What is to be taught, checked before anything is fetched."""
+    """What to teach, checked before anything is fetched."""
 
     topic: Topic
     choice: Choice
@@ -55,12 +55,12 @@ class TeachingPlan:
 
     @property
     def urls(self) -> list[str]:
-        """The examples that have to be fetched."""
+        """The examples to fetch."""
         return [example.url for example in self.examples if example.url]
 
 
 def needs_teaching(topic: Topic, settings: Settings) -> bool:
-    """Is a trained critic wanted that is not there? (One that is there and refused is told by who loads it.)"""
+    """Does the topic need a trained critic that is missing? (One that is there but refused is reported on loading.)"""
     models = Path(read(settings, "FOCUSED_MODELS"))
     card = load_card(models, slug(topic), topic=topic_reference(topic))
     return card is None and choose_critic(topic, read(settings, "FOCUSED_CRITIC")).kind.learns

@@ -49,7 +49,7 @@ async def teach_topic(
 async def carry_out(
     plan: TeachingPlan, settings: Settings, runner: CrawlerRunnerBase | None, progress: Progress
 ) -> Card:
-    """What `plan_teaching` has checked."""
+    """Carry out a plan that `plan_teaching` has made."""
     # What the topic sets, such as a delay, holds for its examples, too; the caller's settings stay as they are.
     own = settings.copy()
     apply_settings(plan.topic, own)
@@ -81,7 +81,7 @@ def _teach(plan: TeachingPlan, fetched: Fetched, settings: Settings) -> Taught:
 
 
 def _page(example: Example, fetched: Fetched, settings: Settings) -> Page | None:
-    """An example's page; of a file that holds none, it is noted why."""
+    """The page of an example; if a file holds none, the reason is noted."""
     if example.url:
         return fetched.pages.get(example.url)
     if example.file:

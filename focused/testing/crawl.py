@@ -1,4 +1,4 @@
-"""A whole crawl in one call: a process of its own, through a test's site, with all that came of it."""
+"""A whole crawl in one call: in a separate process, through a test's site, with all its results."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from focused.testing.site import SiteServer
 
 @dataclass(frozen=True, slots=True)
 class CrawlResult:
-    """What became of a crawl, and what it cost in seconds, seconds of CPU, and megabytes at the most.
+    """The outcome of a crawl, and its cost: seconds, CPU seconds, peak memory in megabytes.
 
-    ``exit_code`` is below 0 when it was killed, and then ``stats`` is {}; ``items`` are those of all starts so far.
+    ``exit_code`` is negative if it was killed, and then ``stats`` is {}; ``items`` are those of all starts so far.
     """
 
     exit_code: int

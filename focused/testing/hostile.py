@@ -16,7 +16,7 @@ _FILLER = b"<p>" + b"so it goes on and on " * 3_000 + b"</p>\n"
 
 
 def deep(levels: int = 100_000, *, link: str = "") -> Reply:
-    """Elements nested in one another; a link stands in the innermost."""
+    """Elements nested in one another; the innermost contains a link."""
     inner = f'<a href="{link}">the innermost</a>' if link else "the innermost"
     return html("<html><body>" + "<div>" * levels + inner + "</div>" * levels)
 
@@ -32,7 +32,7 @@ def attribute_bomb(count: int = 50_000) -> Reply:
 
 
 def huge(megabytes: int = 50) -> Reply:
-    """A body made while it is sent, of a length that nobody tells beforehand."""
+    """A body generated while it is sent, without a Content-Length."""
 
     def pieces() -> Iterator[bytes]:
         yield b"<html><body>"
@@ -58,18 +58,18 @@ def gzip_bomb(megabytes: int = 200, *, layers: int = 1) -> Reply:
 
 
 def binary() -> Reply:
-    """Bytes of every kind, called HTML."""
+    """Bytes of every kind, declared as HTML."""
     return Reply(body=bytes(range(256)) * 400)
 
 
 def wrongly_encoded() -> Reply:
-    """Bytes that are no UTF-8, called UTF-8, with zero bytes between."""
+    """Bytes that are not UTF-8, declared as UTF-8, with zero bytes in between."""
     text = "<html><title>Größe</title><body>naïve café ÿþ\x00\x00 <a href='/'>zurück</a>".encode("latin-1")
     return Reply(body=text + b"\xff\xfe\xc0\x80\xed\xa0\x80")
 
 
 def unknown_charset() -> Reply:
-    """A charset that there is not."""
+    """A charset that does not exist."""
     return Reply(body=b"<html><body>text", headers={"Content-Type": "text/html; charset=klingon-8"})
 
 
@@ -99,7 +99,7 @@ def reset() -> Reply:
 
 
 def hang() -> Reply:
-    """A server that takes the request and says nothing."""
+    """A server that accepts the request and never answers."""
     return Reply(hang=True)
 
 

@@ -1,4 +1,4 @@
-"""What a test's site answers to one request, and how badly it behaves while it does."""
+"""The answer of a test's site to one request, however badly it behaves."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ BEFORE_HEADERS = -1
 class Visit:
     """One request as the site saw it. Times are `time.monotonic`; ``gap`` is since the host's last request began.
 
-    ``in_flight`` counts the host's requests under way at that moment, this one too; ``ended`` is 0 until the answer
-    is out, and ``status`` is 0 if there was none.
+    ``in_flight`` counts the host's requests in progress at that moment, including this one; ``ended`` is 0 until the
+    answer was sent, and ``status`` is 0 if there was none.
     """
 
     method: str
@@ -36,7 +36,7 @@ class Reply:
     """An answer.
 
     ``body`` may be a function that gives pieces, for bodies made while they are sent. ``wait`` seconds pass before the
-    headers, ``pause`` seconds after each piece of ``piece`` bytes. ``length`` is the Content-Length that is told,
+    headers, ``pause`` seconds after each piece of ``piece`` bytes. ``length`` is the Content-Length that is sent,
     right or wrong. With ``hang`` nothing is ever sent; with ``reset`` the connection breaks after so many bytes of the
     body, or `BEFORE_HEADERS`.
     """

@@ -1,7 +1,7 @@
 """A local web for tests: one port on loopback that is the origin of its own pages and the proxy for all others.
 
 It runs in a thread with an event loop of its own, so that it depends neither on the reactor of a test nor on its
-pace, and remembers every request. Whatever a server can do wrong, a `Reply` says.
+pace, and remembers every request. A `Reply` can do whatever a server can do wrong.
 """
 
 from __future__ import annotations
@@ -80,11 +80,11 @@ class SiteServer:
         return [visit for visit in self.visits if address in {visit.url, visit.path}]
 
     def most_at_once(self, host: str) -> int:
-        """The most requests that one host had under way at a time."""
+        """The maximum number of concurrent requests to one host."""
         return max((visit.in_flight for visit in self.visits if visit.host == host), default=0)
 
     def gaps(self, host: str) -> list[float]:
-        """The seconds between the beginnings of a host's requests."""
+        """The seconds between the starts of consecutive requests to a host."""
         return [visit.gap for visit in self.visits if visit.host == host and visit.gap is not None]
 
     def wait_for(self, visits: int, timeout: float) -> bool:
@@ -93,7 +93,7 @@ class SiteServer:
             return self._changed.wait_for(lambda: len(self.visits) >= visits, timeout)
 
     def answer(self, requests: float = math.inf) -> None:
-        """Answer so many requests in all; later ones are remembered, and wait until they may be answered."""
+        """Answer only so many requests in total; later ones wait until more may be answered."""
         self._loop.call_soon_threadsafe(self._answer, requests)
 
     def _answer(self, requests: float) -> None:
@@ -172,7 +172,7 @@ class SiteServer:
 
 
 def _parse(head: bytes) -> tuple[str, str, dict[str, str], bool]:
-    """Method, target, headers, and whether the client may ask again over this connection."""
+    """Method, target, headers, and whether the connection may be used again."""
     first, *lines = head.decode("latin-1").rstrip("\r\n").split("\r\n")
     method, target, version = first.split(" ", 2)
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}

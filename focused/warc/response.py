@@ -1,4 +1,4 @@
-"""What was recorded, as Scrapy's downloader would give it."""
+"""Recorded responses as Scrapy's downloader would give them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from focused.warc.reader import Recorded
 
 
 def to_headers(recorded: Recorded) -> Headers:
-    """All headers, repeated ones too."""
+    """All headers, including repeated ones."""
     headers = Headers()
     for name, value in recorded.headers:
         headers.appendlist(name, value.encode("latin-1", "replace"))
@@ -17,7 +17,7 @@ def to_headers(recorded: Recorded) -> Headers:
 
 
 def to_response(url: str, recorded: Recorded) -> Response:
-    """A response of the kind that its headers and its body ask for."""
+    """A response of the class that its headers and its body call for."""
     headers = to_headers(recorded)
     kind = responsetypes.from_args(headers=headers, url=url, body=recorded.body)
     return kind(url, recorded.status, headers, recorded.body)

@@ -22,14 +22,14 @@ _NOT_FOUND_BODY = b"<html><head><title>404 Not Found</title></head><body><h1>Not
 NOT_FOUND = Recorded(
     404, (("Content-Type", "text/html; charset=utf-8"), ("Content-Length", str(len(_NOT_FOUND_BODY)))), _NOT_FOUND_BODY
 )
-"""What a recorded web answers for all it does not hold, robots.txt too."""
+"""The answer for everything that was not recorded, including robots.txt."""
 
 
 class Web:
     """The responses of a recorded web, found by address.
 
     Pages (200) and redirects are served as they were stored, everything else is a 404. An address is looked up as it
-    is written, then in its `normal_form`. Of several recordings of one address the first counts.
+    is written, then in its `normal_form`. If an address was recorded several times, the first recording is used.
     """
 
     def __init__(self, stored: Iterable[tuple[str, int, Recorded | tuple[Archive, Entry]]]) -> None:

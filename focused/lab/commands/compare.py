@@ -103,7 +103,7 @@ class Command(command.Command):
 
 
 def _plan(args: list[str], opts: argparse.Namespace) -> Plan:
-    """What is asked for; whatever is wrong with it is reported before anything is read."""
+    """The plan that the options describe; mistakes are reported before anything is read."""
     from focused.lab.bounds import ROWS
     from focused.lab.plan import Plan
     from focused.papers.paths.topics import labels_beside
@@ -178,7 +178,7 @@ def _gammas(text: str) -> tuple[float, ...]:
 
 
 def _budgets(text: str, pages: int) -> tuple[int, ...]:
-    """The end of a crawl if it is shorter than all of them: without any, no target would be counted."""
+    """The length of a crawl if all budgets are longer: without any budget no target would be counted."""
     words = _distinct("--budgets", text)
     if not all(word.isdecimal() and int(word) for word in words):
         raise ValueError(f"--budgets {text!r}: give whole numbers above 0, such as 50,100,200")
@@ -187,7 +187,7 @@ def _budgets(text: str, pages: int) -> tuple[int, ...]:
 
 
 def _distinct(option: str, text: str) -> list[str]:
-    """The words of an option; ValueError if one of them is there twice."""
+    """The words of an option; ValueError if one is given twice."""
     words = split_words(text)
     twice = [word for word, count in Counter(words).items() if count > 1]
     if twice:

@@ -24,7 +24,7 @@ example pages, which are not targets."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the demonstration; the exit code tells whether it showed what it should."""
+    """Run the demonstration; the exit code says whether the default prioritizer was better."""
     options = _parser().parse_args(arguments)
     console = Console(soft_wrap=True, highlight=False)
     console.print(f"A generated web, crawled twice for {options.pages} pages. Files go to {options.out}.")

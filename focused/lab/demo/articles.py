@@ -39,7 +39,7 @@ class Article:
 
 
 def plan_articles(sites: Sites, count: int, random: Random) -> list[Article]:
-    """Say what is written about what, and where."""
+    """Decide what is written about what, and where."""
     articles: list[Article] = []
     for number in range(count):
         kind = sites.some_kind()

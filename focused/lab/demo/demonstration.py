@@ -28,7 +28,7 @@ _KEYWORDS = ("astronomy", "star", "galaxy", "nebula", "telescope", "planet", "co
 
 
 def demonstration_web(pages: int = 2_400, seed: int = 0) -> GeneratedWeb:
-    """The demonstration web, of about so many pages that can be fetched."""
+    """The demonstration web, with about so many pages that can be fetched."""
     random = Random(f"demo/{seed}")
     web = GeneratedWeb("demo", _WANTED, _KEYWORDS)
     sites = Sites(random, min(MOST_HOSTS, max(FEWEST_HOSTS, pages // _PAGES_A_HOST)))
@@ -53,7 +53,7 @@ def _seeds(web: GeneratedWeb, articles: list[Article], random: Random) -> dict[s
 
 
 def _names_linked(web: GeneratedWeb, url: str) -> set[str]:
-    """The last part of each address that a page links to; '' stands for sections on the topic. Detours keep names."""
+    """The last part of each address that a page links to; '' means a section on the topic. Detours keep names."""
     links = page_from_html(web.pages[url].body, url).links.urls
     return {_name(link) for link in links if _name(link) or f"/{WANTED}/" in link}
 

@@ -1,4 +1,4 @@
-"""A generated web as files: the WARC, and beside it what a comparison and a crawl need to know of it.
+"""A generated web as files: the WARC, and beside it what a comparison and a crawl need to know about it.
 
 For ``FILE.warc.gz`` these are ``FILE.labels.tsv`` (url, labels, title of every page), ``FILE.examples.tsv`` (url,
 class), ``FILE.topics.json`` (topic → focus, target_urls, starting pages), and ``FILE.stars.toml``

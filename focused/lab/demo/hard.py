@@ -1,11 +1,11 @@
-"""The hard web: registers in which only the place of a word tells which link it speaks for.
+"""The hard web: registers in which only the position of a word says which link it describes.
 
-The point of Chakrabarti, Punera and Subramanyam (WWW 2002) is that ⟨token, offset⟩ tells more than the token. Here
+The point of Chakrabarti, Punera and Subramanyam (WWW 2002) is that ⟨token, offset⟩ says more than the token. Here
 anchors say nothing ("Item 12"), addresses are opaque, and every page, whatever it is about, links to pages of all
-topics alike. What tells is a short description of each entry in another cell of its row, in a layout that differs
-between registers; around it stand the descriptions of other entries (of the rows before and after, and of an entry
+topics alike. The only clue is a short description of each entry in another cell of its row, in a layout that differs
+between registers; around it are the descriptions of other entries (of the rows before and after, and of an entry
 "to compare"), so that the same words without their offsets say little. The page's own text, from which a critic
-knows what it is about, stands far from the links.
+knows what it is about, is far from the links.
 """
 
 from __future__ import annotations

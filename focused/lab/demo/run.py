@@ -1,8 +1,8 @@
 """The demonstration: one generated web, crawled breadth-first and by the default prioritizer, and what each found.
 
 Everything is what a user would run: the web is written as a WARC, served on loopback as a proxy for all its hosts, and
-crawled by ``scrapy crawl focused`` in a process of its own. What was fetched is counted at the server, and what is
-on the topic by the labels that the web was made with, which no crawler sees.
+crawled by ``scrapy crawl focused`` in a separate process. Fetched pages are counted at the server, and targets by the
+labels that the web was made with, which no crawler sees.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class Stage:
 
 
 def prepare(folder: Path, web: str = "demo") -> Stage:
-    """Make a generated web in a folder; what an earlier demonstration left there is removed, its critics too."""
+    """Make a generated web in a folder; files of an earlier demonstration are removed, including its critics."""
     _clear(folder)
     path = folder / "web" / f"{web}.warc.gz"
     write_web(make_web(web), path)

@@ -1,4 +1,4 @@
-"""What a crawler can lose itself in: a calendar without an end, and a forum that gives every visitor new addresses.
+"""Crawler traps: a calendar without an end, and a forum that gives every visitor new addresses.
 
 A file holds only so much: the calendar's last month links to one that is dead, and the forum knows a dozen sessions.
 """

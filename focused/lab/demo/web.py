@@ -24,7 +24,7 @@ class Answer(NamedTuple):
 class GeneratedWeb:
     """A generated web. Addresses that are not in ``pages`` are dead.
 
-    ``classes`` tells what pages are about; ``hidden`` pages are neither targets nor examples (copies of others, and
+    ``classes`` says what pages are about; ``hidden`` pages are neither targets nor examples (copies of others, and
     what robots.txt denies); ``examples`` are pages to teach a critic with, and no targets either. Starting pages for a
     crawl (``seeds``) are ``on`` the topic, ``far`` from it (off the topic and, but in the bulk web, linking to no page
     on it), or the ``root`` pages of general hosts.

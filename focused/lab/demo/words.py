@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class WordLists:
-    """The words of one topic; common ones stand first."""
+    """The words of one topic; common ones come first."""
 
     name: str
     title: str

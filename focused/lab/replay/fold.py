@@ -1,6 +1,6 @@
-"""https through a replay: asked for by http, seen by the crawler as https.
+"""https through a replay: requested by http, seen by the crawler as https.
 
-The replay server has no TLS, and recorded webs do not tell the two schemes apart. With this handler for https (and
+The replay server has no TLS, and recorded webs do not distinguish the two schemes. With this handler for https (and
 https_proxy set like http_proxy) a crawl may follow https links while it crawls a replayed web.
 """
 

@@ -1,4 +1,4 @@
-"""The log of what was fetched from a replayed web, kept by the side that serves: crawlers are not asked.
+"""The log of what was fetched from a replayed web, kept by the server and not by the crawler.
 
 One line a fetch, tab separated: seconds since the epoch, status, address.
 """
@@ -21,7 +21,7 @@ class Fetch:
 
     @property
     def is_robots(self) -> bool:
-        """Is it a look at a host's robots.txt, and no page at all?"""
+        """Is it a request for robots.txt, and not for a page?"""
         return self.url.endswith("/robots.txt")
 
 
@@ -35,7 +35,7 @@ class FetchLog:
         self._file = Path(path).open("a", buffering=1, encoding="utf-8", newline="\n") if path else None  # noqa: SIM115
 
     def add(self, status: int, url: str) -> None:
-        """Note one answer."""
+        """Log one answer."""
         fetch = Fetch(time.time(), status, url)
         if self._remember:
             self.fetches.append(fetch)

@@ -1,6 +1,6 @@
 """A recorded web on loopback: one HTTP server that is a proxy for all its hosts.
 
-It knows GET and HEAD, and never asks anybody else: what is not recorded is a 404. There is no TLS; see
+It supports GET and HEAD, and never contacts another server: what is not recorded is a 404. There is no TLS; see
 `focused.lab.replay.fold` for https.
 """
 
@@ -27,7 +27,7 @@ DOWNLOAD_HANDLERS = {"https": "focused.lab.replay.fold.FoldedHttps"}.
 
 
 class ReplayServer(SiteServer):
-    """Serves one recorded web; every answer is noted in ``log``."""
+    """Serves one recorded web; every answer is written to ``log``."""
 
     no_tunnel = Reply(status=501, headers=_PLAIN, body=_NO_TUNNEL)
 

@@ -109,7 +109,7 @@ def taught_to_text(card: TaughtCard) -> str:
     lines.append(f"  paths          {card.paths['paths']}, with {card.paths['pages']} pages")
     lines.append(f"  states         {counts_to_text(card.paths['states'])}")
     if card.paths["unreachable"]:
-        lines.append(f"  not to be had  {counts_to_text(card.paths['unreachable'])}")
+        lines.append(f"  not fetched    {counts_to_text(card.paths['unreachable'])}")
     lines.append("  " + "  ".join(f"{name} {_figure(value)}" for name, value in card.figures.items()))
     return "\n".join(lines)
 

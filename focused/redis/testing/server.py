@@ -63,19 +63,19 @@ class RedisServer:
                     time.sleep(0.05)
 
     def stop(self) -> None:
-        """End it in good order."""
+        """Stop it in order."""
         self._end(signal.SIGTERM)
 
     def kill(self) -> None:
-        """End it as a power cut would."""
+        """Kill it, as a power cut would."""
         self._end(signal.SIGKILL)
 
     def freeze(self) -> None:
-        """Have it stand still, with its connections open."""
+        """Stop it with its connections open."""
         self._running.send_signal(signal.SIGSTOP)
 
     def thaw(self) -> None:
-        """Have it go on."""
+        """Let it continue."""
         self._running.send_signal(signal.SIGCONT)
 
     def __enter__(self) -> Self:

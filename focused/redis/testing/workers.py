@@ -1,4 +1,4 @@
-"""Several workers on one crawl in Redis, as processes: started, killed, frozen and looked at."""
+"""Several workers on one crawl in Redis, as processes: started, killed, frozen and inspected."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ class Worker(CrawlProcess):
 
     @property
     def name(self) -> str:
-        """How it is called in Redis; '' before it has joined."""
+        """Its name in Redis; '' before it has joined."""
         found = re.search(r"Worker (\S+) joins", self.log)
         return found[1] if found else ""
 
 
 class Workers:
-    """The workers of a crawl; those that are left on leaving are killed.
+    """The workers of a crawl; those that still run at the end of the block are killed.
 
     Pages come through ``proxy``. Delays are off unless ``settings`` say otherwise. ``prefix`` (``nice``…) goes before
     the command line.
@@ -69,7 +69,7 @@ class Workers:
         return new
 
     def meta(self) -> dict[str, str]:
-        """What the crawl's counts are in Redis."""
+        """The counts of the crawl in Redis."""
         with self.redis.client() as client:
             found = client.hgetall(f"{{focused:{CRAWL}}}:meta")
         return {name.decode(): value.decode() for name, value in found.items()}
@@ -79,7 +79,7 @@ class Workers:
         return float(self.meta().get(what, 0))
 
     def trainer(self) -> Worker | None:
-        """Who has the role of the trainer."""
+        """The worker that has the role of the trainer."""
         name = self.meta().get("trainer")
         return next((worker for worker in self.running if name and worker.name == name), None)
 
@@ -92,7 +92,7 @@ class Workers:
             time.sleep(_TICK)
 
     def wait(self, timeout: float = LONGEST) -> list[int]:
-        """The codes with which those end that still run."""
+        """The exit codes of those that still run, when they have ended."""
         return [worker.wait(timeout) for worker in self.running]
 
     def _start(

@@ -1,7 +1,7 @@
-"""Everything that waits is scored again: if it is much, in a process of its own, beside that of the crawl.
+"""Scores all waiting links again; many of them in a separate process, beside that of the crawl.
 
-A thread would hold up the crawl: both hold Python's lock by turns. The process is asked with a snapshot of the
-prioritizer, and answers when the work is done.
+A thread would slow down the crawl, since both need Python's lock. The process is given a snapshot of the prioritizer,
+and answers when the work is done.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _NICE = 10
 
 @dataclass(frozen=True, slots=True)
 class _Crawl:
-    """What the process has to know."""
+    """What the process needs to know."""
 
     settings: Mapping[str, Any]
     crawl: str
@@ -56,7 +56,7 @@ class Rescorer:
         self._helper = Helper(__name__)
 
     def run(self, prioritizer: Prioritizer, rows: int) -> None:
-        """Score all by this snapshot; StoreBroken if Redis is away, RuntimeError if the process failed."""
+        """Score all links by this snapshot; StoreBroken if Redis is away, RuntimeError if the process failed."""
         if rows >= _MANY:
             try:
                 self._helper.ask(self._crawl, prioritizer)
@@ -68,7 +68,7 @@ class Rescorer:
         self._pool.rescoring(prioritizer).score()
 
     def close(self) -> None:
-        """End the process, whatever it is doing: what it has not written keeps the place that it has."""
+        """End the process, whatever it is doing: links that it has not written keep their place."""
         self._helper.close()
 
 
