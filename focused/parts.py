@@ -23,7 +23,6 @@ from focused.defaults import read
 from focused.frontier.store import FrontierStore
 from focused.pages.page import Page, PageLimits
 from focused.pages.tokens import CrawlLexicon
-from focused.papers.prioritizers.taught import load_taught
 from focused.prioritizers.base import Lessons, Prioritizer
 from focused.prioritizers.options import build
 from focused.prioritizers.trainer import Trainer
@@ -133,7 +132,7 @@ def make_prioritizer(topic: Topic, settings: BaseSettings, critic: Critic) -> Pr
     """The prioritizer that the settings or the topic name, with the topic's options and what it was taught."""
     name, options = choose_prioritizer(topic, settings)
     prioritizer = build(find("prioritizer", name), options, critic=critic, file=topic.file)
-    load_taught(Path(read(settings, "FOCUSED_MODELS")) / slug(topic), prioritizer, topic_reference(topic))
+    prioritizer.load(Path(read(settings, "FOCUSED_MODELS")) / slug(topic), topic_reference(topic))
     return prioritizer
 
 

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isnan
+from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
@@ -141,8 +142,6 @@ class Prioritizer(ABC):
     """Does `evidence` ask for ``arrived_by``? (It costs a look-up a page.)"""
     taught: ClassVar[bool] = False
     """Must it be taught before it can lead a crawl? (What it knows is kept in the models folder.)"""
-    taught_by: ClassVar[str] = "--paths FILE"
-    """What `scrapy teach` asks for to teach it."""
     shown: Mapping[str, Shown] = {}
     """How `scrapy why` shows the features that `explain` names; others are shown by their names alone."""
     studies: ClassVar[bool] = False
@@ -184,6 +183,9 @@ class Prioritizer(ABC):
         """The scores, as numbers that can be put in order: what is none is worth nothing."""
         scores = self.score(evidence)
         return scores if np.isfinite(scores).all() else np.nan_to_num(scores, nan=0.0, posinf=1.0, neginf=0.0)
+
+    def load(self, folder: Path, topic: str) -> None:
+        """Take what was taught before the crawl from the topic's models folder; ValueError says what is missing."""
 
     def label_of(self, page: Page, verdict: Verdict, *, arrived_by: Evidence | None = None) -> str:
         """Where on a path a fetched page stands, for the page's item; nothing if that is not known."""

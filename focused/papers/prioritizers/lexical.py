@@ -38,7 +38,8 @@ from focused.papers.critics.levels import FRACTION, level_name, level_of, place_
 from focused.papers.critics.lexical import LexicalCritic
 from focused.papers.critics.profiles import Floats, Ints, Phrases, ranges, runs_in
 from focused.papers.prioritizers.features import anchor_spans
-from focused.prioritizers.base import Combination, Contribution, Prioritizer, together
+from focused.papers.prioritizers.taught import KeptPrioritizer
+from focused.prioritizers.base import Combination, Contribution, together
 from focused.schema import Share
 
 FEATURES = ("context", "content", "page")
@@ -48,7 +49,7 @@ _EVEN = (1 / 3, 1 / 3, 1 / 3)
 _WEIGHTS = "weights"
 
 
-class Lexical(Prioritizer):
+class Lexical(KeptPrioritizer):
     """Links by the levels of their text, of the words around it and of their page.
 
     ``k``: words looked at on each side of a link. ``combination``: ``product``, or ``linear`` with the weights ``a``

@@ -35,10 +35,22 @@ class NotTaught(ValueError):
     """Paths that cannot teach, or a prioritizer that has not been taught; the message says the way out."""
 
 
-class TaughtPrioritizer(Prioritizer):
+class KeptPrioritizer(Prioritizer):
+    """A prioritizer whose knowledge is kept in the models folder."""
+
+    taught_by: ClassVar[str]
+    """What `scrapy teach` asks for to teach it."""
+
+    def load(self, folder: Path, topic: str) -> None:
+        """Take what it was taught. NotTaught if there is nothing and it needs something, or if that cannot be used."""
+        load_taught(folder, self, topic)
+
+
+class TaughtPrioritizer(KeptPrioritizer):
     """A prioritizer that learns from paths, before the crawl; `teach` changes it, nothing else does."""
 
     taught: ClassVar[bool] = True
+    taught_by = "--paths FILE"
     kind_of_paths: ClassVar[str] = "walks"
     """What suits it where paths are drawn for it: "walks" or "visits", as `scrapy paths --kind` tells them apart."""
 
@@ -101,7 +113,7 @@ def save_taught(folder: Path, prioritizer: Prioritizer, card: TaughtCard) -> Pat
     return folder
 
 
-def load_taught(folder: Path, prioritizer: Prioritizer, topic: str) -> TaughtCard | None:
+def load_taught(folder: Path, prioritizer: KeptPrioritizer, topic: str) -> TaughtCard | None:
     """Give a prioritizer what it was taught; None if there is nothing and it needs nothing. NotTaught says why not."""
     path, card_file = folder / f"{prioritizer.name}.npz", _card_file(folder, prioritizer.name)
     way_out = f"scrapy teach {quote(topic)} --prioritizer {prioritizer.name} {prioritizer.taught_by}"
