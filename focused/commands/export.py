@@ -29,7 +29,8 @@ class Command(command.Command):
         add("-o", "--out", metavar="FILE", help="file for the items; its ending gives the format; - is stdout")
         add("--relevant", type=float, default=0.0, metavar="R", help="only items with this relevance or more")
         add("--learned", type=Path, metavar="FILE", help="file for what was learned, for -a learned=FILE")
-        add("--train", action="store_true", help="train a learner on all lessons of the crawl first (apprentice)")
+        train = "first learn from all lessons together (crawls by apprentice or best-first-observed)"
+        add("--train", action="store_true", help=train)
         add("--apprentice", help=argparse.SUPPRESS)
         command.add_crawl_option(parser)
 

@@ -1,4 +1,4 @@
-"""``scrapy status JOBDIR`` or ``scrapy status redis://…``: how a crawl stands, while it runs and after."""
+"""``scrapy status JOBDIR`` or ``redis://…``: the status of a crawl, while it runs and after."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ _UNTIL_NOTED = 1.0
 
 
 class Command(command.Command):
-    """Show how a crawl stands; those who are at work on it take no notice."""
+    """Show the status of a crawl, which is not disturbed."""
 
     requires_project = False
     usage = "[options] JOBDIR | redis://HOST:PORT/DB"
-    summary = "Show how a crawl stands: is it running, harvest, pace, what waits, what was learned"
+    summary = "Show the status of a crawl: is it running, harvest, pace, waiting links, what was learned"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -85,7 +85,7 @@ def _watch(read: Callable[[], Status], every: float, *, as_json: bool) -> None:
 
 
 def watch(read: Callable[[], Status], every: float) -> Iterator[Status]:
-    """How a crawl stands, again and again; the last one is that of a crawl that does not run (any more)."""
+    """The status of a crawl, again and again; the last one is that of a crawl that does not run (any more)."""
     from focused.report.status import CUT_SHORT
 
     was_running = False

@@ -59,7 +59,7 @@ class Lock:
             raise JobRefused(
                 f"job folder {str(folder)!r} is in use by another crawl: wait for it, or give another JOBDIR"
             )
-        # A disk that is full is told of when the job itself cannot be written.
+        # A full disk is reported when the job itself cannot be written.
         with suppress(OSError):
             self._file.truncate(0)
             self._file.write(f"{os.getpid()}\n".encode())
@@ -97,7 +97,7 @@ def lock_holder(folder: Path) -> int | None:
 
 
 def connect(path: str | Path) -> sqlite3.Connection:
-    """A connection that commits only when told to: fast, and safe against the death of the process."""
+    """A connection that commits only when asked to: fast, and safe against the death of the process."""
     connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode = WAL")

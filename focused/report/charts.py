@@ -147,7 +147,7 @@ def _titles(x: _Axis, y: _Axis, title: str, x_label: str, y_label: str) -> Itera
 
 
 def _legend_rows(names: Sequence[str], x: _Axis) -> list[list[tuple[int, float, str]]]:
-    """Which entries stand in which row: the number of the series, where it begins, its name."""
+    """The entries of each row: the number of the series, where its entry begins, its name."""
     rows: list[list[tuple[int, float, str]]] = [[]]
     at = x.begin
     for i, name in enumerate(names):

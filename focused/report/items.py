@@ -12,19 +12,19 @@ from focused.items import PageItem
 
 
 class UnknownFormat(ValueError):
-    """A file name that does not tell a format; the message lists those there are."""
+    """A file name from which no format follows; the message lists the formats there are."""
 
 
 def format_of(name: str, settings: BaseSettings) -> tuple[str, str]:
     """The file and the format that a user means: ``pages.csv``, or ``FILE:FORMAT`` as for ``scrapy crawl -o``."""
     known = settings.getwithbase("FEED_EXPORTERS")
-    path, _, told = name.rpartition(":")
-    if path and told in known:
-        return path, told
+    path, _, kind = name.rpartition(":")
+    if path and kind in known:
+        return path, kind
     ending = name.rpartition(".")[2] if name != "-" else "jsonl"
     if ending not in known:
         raise UnknownFormat(
-            f"{name!r} tells no format: let its name end in one of {', '.join(sorted(known))}, or write FILE:FORMAT"
+            f"{name!r} has no known format: use one of the endings {', '.join(sorted(known))}, or write FILE:FORMAT"
         )
     return name, ending
 
@@ -32,7 +32,7 @@ def format_of(name: str, settings: BaseSettings) -> tuple[str, str]:
 def write_items(
     items: Iterable[dict[str, Any]], file: IO[bytes], kind: str, *, settings: BaseSettings, least: float = 0.0
 ) -> int:
-    """Write those of at least a relevance; how many there were."""
+    """Write the items with at least a relevance; how many there were."""
     exporter = load_object(settings.getwithbase("FEED_EXPORTERS")[kind])(file, **_options(settings))
     exporter.start_exporting()
     count = 0

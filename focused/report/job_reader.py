@@ -73,7 +73,7 @@ class JobReader(CrawlReader):
     def close(self) -> None:
         self._connection.close()
 
-    # --- how it was made, and how it stands --------------------------------------------------------------------
+    # --- how it was made, and its status ----------------------------------------------------------------------
 
     def status(self) -> JobStatus:
         # Before the records: of a crawl that ends meanwhile they then say that it has.
@@ -148,7 +148,7 @@ class JobReader(CrawlReader):
         return LinkLine(**dict(row)) if row else None
 
     def waiting_links(self, prioritizer: Prioritizer) -> WaitingLinks:
-        """Scored by the model that was saved last: the scores that a crawl goes by are in its memory."""
+        """Scored by the model that was saved last: the crawl keeps its own scores in memory."""
         query = "SELECT id, host, base FROM links WHERE state = ?"
         rows = self._connection.execute(query, (State.WAITING.value,)).fetchall()
         links = np.array([row[0] for row in rows], np.int64)

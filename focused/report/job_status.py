@@ -1,4 +1,4 @@
-"""How the crawl of a job folder stands, from its records alone: they are only read, and the crawl may be under way.
+"""The status of the crawl of a job folder, from its records alone: they are only read, and the crawl may be running.
 
 Everything is counted from the records, so on a frontier of millions of links this takes seconds; whoever asks again
 and again should leave pauses (`Status.seconds`).
@@ -45,7 +45,7 @@ class ModelSaved:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JobStatus(Status):
-    """How the crawl of a job folder stands; the last pages are the last 100.
+    """The status of the crawl of a job folder; the last pages are the last 100.
 
     ``began`` and ``why`` are of the last start; ``pid`` is the process of a running crawl.
     """
@@ -97,7 +97,7 @@ class JobStatus(Status):
 
 
 def read_job_status(connection: sqlite3.Connection, job: str, pid: int | None) -> JobStatus:
-    """How the crawl stands now; ``pid`` is the process that has the job in use, 0 if unknown, None if nobody has."""
+    """The status now; ``pid`` is the process that uses the job, 0 if unknown, None if none does."""
     start = monotonic()
     running, now = pid is not None, datetime.now(UTC)
     starts = read_starts(connection)

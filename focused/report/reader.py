@@ -106,7 +106,7 @@ class CrawlReader(Protocol):
     """A crawl as it is recorded. It may be under way, and takes no notice."""
 
     name: str
-    """What tells it from others at the same place."""
+    """What distinguishes it from others at the same place."""
     place: str
     """Where it is kept, as it may be shown: an address without a password."""
     report_path: Path
@@ -126,16 +126,16 @@ class CrawlReader(Protocol):
     def close(self) -> None:
         """Let go of files and connections."""
 
-    # --- how it was made, and how it stands --------------------------------------------------------------------
+    # --- how it was made, and its status ----------------------------------------------------------------------
 
     def status(self) -> Status:
-        """How it stands now."""
+        """Its status now."""
 
     def about(self) -> dict[str, Any]:
         """How it was made when it was started last; JobRefused if that is not recorded."""
 
     def starts(self) -> list[StartLine]:
-        """Its starts, the first one first; nothing if they are not told apart."""
+        """Its starts, the first one first; nothing if they are not recorded one by one."""
 
     # --- pages -------------------------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from focused.report.words import Feature
 
 _MOST = 8
 _LEAST = 0.005
-"""What weighs less would be told as 0.00."""
+"""What weighs less would be shown as 0.00."""
 _FIRST = "first of all"
 _FOR, _AGAINST = "words for it", "words against it"
 _HEADINGS = (CRITIC, _FOR, _AGAINST, ITS_ADDRESS, PLACE)

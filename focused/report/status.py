@@ -1,4 +1,4 @@
-"""How a crawl stands, in numbers: what is the same wherever it is kept. `focused.report.status_text` shows it."""
+"""The status of a crawl, as far as it is the same wherever the crawl is kept. `focused.report.status_text` shows it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class HostWaiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status(ABC):
-    """How a crawl stands. ``None`` is what is not known (yet). Each kind of place adds its own figures and words.
+    """The status of a crawl. ``None`` is what is not known (yet). Each kind of place adds its own figures and words.
 
     ``pages`` counts all judged pages; ``relevant`` and the harvest leave duplicates out. ``harvest_now`` and
     ``pace_now`` are over the last pages; paces are pages per minute. ``unfollowed`` counts links of duplicates that

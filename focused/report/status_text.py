@@ -1,4 +1,4 @@
-"""How a crawl stands, as lines for a terminal and as JSON."""
+"""The status of a crawl, as lines for a terminal and as JSON."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def status_lines(status: Status) -> Iterator[str]:
 
 
 def _now_and_overall(now: float | None, overall: float | None, form: str, unit: str = "") -> str:
-    """What holds lately and overall; the unit stands once."""
+    """The figure lately and overall, with its unit once."""
     if overall is None:
         return "not known yet"
     lately = "" if now is None else f"{now:{form}}{unit} lately, "

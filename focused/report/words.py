@@ -1,8 +1,8 @@
-"""From hashed features back to words: which word at which offset an id of the evidence stands for.
+"""From hashed features back to words: the word and the offset behind an id of the evidence.
 
 A crawl keeps every word of its pages with its 32-bit id; mixing all of them with all offsets gives a map that is exact
 but for chance: among 100,000 words at 11 offsets, one id in 4,000 fits a second pair (one in 15 in Redis, which keeps
-24 bits). Ids stand in the order of the leaves, which settles most of these.
+24 bits). Ids are in the order of the leaves, which settles most of these.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class WordTable:
 def in_order(ids: Ids, traced: dict[int, list[Feature]]) -> list[Feature | None]:
     """The features of one row of evidence; None for those that are no words.
 
-    Words around the link stand in the order of their leaves: where an id may be two things, it is the one that keeps
-    it, and what only seems to be a word there is none.
+    Words around the link are in the order of their leaves: where an id may be two things, it is the one that keeps the
+    order, and what only seems to be a word there is none.
     """
     features: list[Feature | None] = []
     at = -MAX_OFFSET

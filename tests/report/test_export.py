@@ -82,7 +82,7 @@ def test_after_a_kill_the_export_is_whole(site: SiteServer, tmp_path: Path, scra
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["-o", "x.bar"], "tells no format"),
+        (["-o", "x.bar"], "has no known format"),
         ([], "give one crawl, and what to write"),
         (["-o", "-", "--train"], "--train needs --learned"),
     ],

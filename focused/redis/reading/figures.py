@@ -44,7 +44,7 @@ _ENTRIES, _SOME_HOSTS = 100, 50
 
 
 def read_redis_status(client: Redis, crawl: str, *, server: str, start_urls: StartList) -> RedisStatus | None:
-    """How a crawl stands now; None if there is no such crawl. ``server`` is what to call the place."""
+    """The status of a crawl now; None if there is no such crawl. ``server`` is what to call the place."""
     began = monotonic()
     meta = f"{prefix_of(crawl)}meta"
     packed = client.eval_ro(_SCRIPT, 1, meta, MODEL, ABOUT, UNFOLLOWED, MOST_HOSTS, _ENTRIES, _SOME_HOSTS)
@@ -75,7 +75,7 @@ class _Found:
         about = raw["about"]
         self._about: dict[str, Any] = json.loads(about) if about else {}
         seconds, microseconds = map(int, raw["time"])
-        # Nobody has called for so long; meanwhile the clock of the crawl stands still.
+        # Nobody has called for so long; meanwhile the clock of the crawl is stopped.
         self._silence = max(seconds + microseconds / 1e6 - float(self.meta.get("heard", 0)), 0.0)
         self._clock = float(self.meta.get("clock", 0))
 
@@ -144,7 +144,7 @@ class _Found:
         version, upto = self.raw["model"]
         return {
             "model": int(version) if version else None,
-            # What a model knew is let go of, and counted.
+            # Lessons that the model knows are removed, and counted.
             "pooled": self._count("lessons") + self.raw["pooled"],
             "learned": int(upto) if upto else 0,
         }

@@ -79,7 +79,7 @@ class RedisReader(CrawlReader):
     def close(self) -> None:
         self._client.close()
 
-    # --- how it was made, and how it stands --------------------------------------------------------------------
+    # --- how it was made, and its status ----------------------------------------------------------------------
 
     def status(self) -> RedisStatus:
         with _reading(self.place):

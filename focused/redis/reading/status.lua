@@ -1,4 +1,4 @@
--- How a crawl stands, all of one moment; nothing is written. KEYS[1]: the crawl's `meta`. Names: of its model, of the
+-- The status of a crawl, all of one moment; nothing is written. KEYS[1]: the crawl's `meta`. Names: of its model, of the
 -- notes of how it was made and of links that were not followed. Numbers: how many hosts are listed; from how many entries
 -- the memory of a key is estimated, and from how many hosts that of their keys.
 
@@ -28,7 +28,7 @@ for _, what in ipairs({
 }) do
   others = others + bytes_of(what)
 end
--- The order of links lies in keys of each host: some hosts stand for all.
+-- The order of links lies in keys of each host: some hosts are taken for all.
 local queued, order = 0, 0
 for _, host in ipairs(pairs_of(ask('ZRANDMEMBER', 'crowds', some, 'WITHSCORES'))) do
   local number = struct.unpack('>I4', host[1])

@@ -1,4 +1,4 @@
-"""How a crawl in Redis stands: its figures and how they are put, beside those that every crawl has."""
+"""The status of a crawl in Redis: its figures and words beside those that every crawl has."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class MemoryStatus:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RedisStatus(Status):
-    """How a crawl in Redis stands; the last pages are those of the last five minutes in which anybody was at work.
+    """The status of a crawl in Redis; the last pages are those of the last five minutes in which anybody was at work.
 
     ``ran`` is for how many seconds anybody was. ``pooled`` counts the acknowledged links that teach or that count for
     the trainer, ``learned`` those of them that the published model knows; ``model`` is its version.

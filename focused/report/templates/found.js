@@ -18,13 +18,13 @@ function find() {
   show();
 }
 function sort(head) {
-  const down = head.ariaSort !== "descending", column = head.cellIndex, isNumber = head.classList.contains("n");
+  const down = head.getAttribute("aria-sort") !== "descending", column = head.cellIndex, isNumber = head.classList.contains("n");
   const key = entry => entry.row.cells[column].textContent;
   const order = isNumber ? (a, b) => a.key - b.key : (a, b) => a.key.localeCompare(b.key);
   const keyed = rows.map(entry => ({ entry, key: key(entry) })).sort((a, b) => down ? order(b, a) : order(a, b));
   keyed.forEach((one, i) => { rows[i] = one.entry; });
   for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-  head.ariaSort = down ? "descending" : "ascending";
+  head.setAttribute("aria-sort", down ? "descending" : "ascending");
   find();
 }
 for (const head of table.tHead.rows[0].cells) {
