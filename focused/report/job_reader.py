@@ -33,10 +33,10 @@ from focused.report.reader import (
 from focused.report.words import WordTable
 
 # With the columns of `LinkLine` and of `PageLine`.
-_LINK = """
+_LINK = f"""
 SELECT l.id AS number, l.url, coalesce(h.name, '') AS host, coalesce(l.depth, 0) AS depth, l.state, l.outcome,
-    coalesce(l.detail, '') AS detail, coalesce(l.base = :seed, 0) AS is_seed, coalesce(l.target, 0) AS target
-FROM links l LEFT JOIN hosts h ON h.id = l.host WHERE """
+    coalesce(l.detail, '') AS detail, coalesce(l.base = {SEED_RANK}, 0) AS is_seed, coalesce(l.target, 0) AS target
+FROM links l LEFT JOIN hosts h ON h.id = l.host WHERE """  # noqa: S608  # a number of ours
 _PAGES = """
 SELECT link, seq AS "order", url, coalesce(title, '') AS title, relevance, coalesce(class, '') AS best_class,
     outcome = 2 AS is_duplicate, json_extract(item, '$.score') AS score, coalesce(CASE outcome WHEN 2 THEN
@@ -137,14 +137,15 @@ class JobReader(CrawlReader):
 
     # --- links -------------------------------------------------------------------------------------------------
 
-    def link_at(self, url: str) -> LinkLine | None:
-        return self._link("l.key = :is", url_to_key(url)) or self._link("l.url = :is", url)
+    def link_at(self, *urls: str) -> LinkLine | None:
+        """A request of a user's own may have another key than that of its address, which takes longer to find."""
+        return self._link("l.key", *map(url_to_key, urls)) or self._link("l.url", *urls)
 
     def link(self, number: int) -> LinkLine | None:
-        return self._link("l.id = :is", number)
+        return self._link("l.id", number)
 
-    def _link(self, which: str, value: int | str) -> LinkLine | None:
-        row = self._connection.execute(f"{_LINK} {which}", {"is": value, "seed": SEED_RANK}).fetchone()
+    def _link(self, column: str, *values: int | str) -> LinkLine | None:
+        row = self._row(f"{_LINK} {column} IN ({','.join('?' * len(values))})", *values)
         return LinkLine(**dict(row)) if row else None
 
     def waiting_links(self, prioritizer: Prioritizer) -> WaitingLinks:

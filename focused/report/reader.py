@@ -153,8 +153,8 @@ class CrawlReader(Protocol):
 
     # --- links -------------------------------------------------------------------------------------------------
 
-    def link_at(self, url: str) -> LinkLine | None:
-        """The link with this address; None if it is not known."""
+    def link_at(self, *urls: str) -> LinkLine | None:
+        """The link with one of these addresses; None if none is known."""
 
     def link(self, number: int) -> LinkLine | None:
         """The link with this number."""

@@ -52,12 +52,11 @@ def list_next(reader: CrawlReader, *, most: int = 10) -> Iterator[str]:
 
 def find_link(reader: CrawlReader, url: str) -> LinkLine:
     """The record of an address, as it was given or as browsers write it."""
-    for candidate in (join(url, "") or url, url):
-        link = reader.link_at(candidate)
-        if link is not None:
-            return link
-    near = [other for other in _variants(url) if reader.link_at(other)]
-    hint = f" Did you mean {near[0]}?" if near else ""
+    link = reader.link_at(join(url, "") or url, url)
+    if link is not None:
+        return link
+    near = reader.link_at(*_variants(url))
+    hint = f" Did you mean {short(near.url, 300)}?" if near else ""
     raise UnknownLink(
         f"{short(url, 200)} is not known to this crawl: no page that was fetched links to it, or the link was not "
         f"admitted (a host outside the topic's scope, an excluded pattern, a trap, a limit of depth, a full frontier)."

@@ -144,9 +144,11 @@ class RedisReader(CrawlReader):
 
     # --- links -------------------------------------------------------------------------------------------------
 
-    def link_at(self, url: str) -> LinkLine | None:
-        entry = self._ask("hget", "ids", url_to_key(url).to_bytes(8, "big"))
-        return self.link(int.from_bytes(entry[:4], "big")) if entry else None
+    def link_at(self, *urls: str) -> LinkLine | None:
+        keys = [url_to_key(url).to_bytes(8, "big") for url in urls]
+        entries = self._ask("hmget", "ids", keys) if keys else []
+        links = (self.link(int.from_bytes(entry[:4], "big")) for entry in entries if entry)
+        return next(filter(None, links), None)
 
     def link(self, number: int) -> LinkLine | None:
         record, outcome, detail = self._record(number)
