@@ -18,13 +18,13 @@ from focused.critics.bag import Bag, Vocabulary, min_pages_for
 from focused.pages.page import Page
 from focused.pages.tokens import Ids
 
-Floats = NDArray[np.float32]
+Floats32 = NDArray[np.float32]
 
 
 class Targets:
     """The targets of a topic, a row each of ``vectors``; ``digests`` are those of their pages (0: not a page)."""
 
-    def __init__(self, vocabulary: Vocabulary, idf: Floats, counts: csr_matrix, digests: Sequence[int]) -> None:
+    def __init__(self, vocabulary: Vocabulary, idf: Floats32, counts: csr_matrix, digests: Sequence[int]) -> None:
         self.vocabulary = vocabulary
         self.idf = idf
         self.digests = np.array(digests, np.int64)
@@ -50,7 +50,7 @@ class Targets:
     def __len__(self) -> int:
         return int(self.vectors.shape[0])
 
-    def cosines(self, bags: Sequence[Bag]) -> Floats:
+    def cosines(self, bags: Sequence[Bag]) -> Floats32:
         """The cosine of each page (a row), told by its bag, to each target (a column)."""
         return np.asarray((self._weighted(self.vocabulary.matrix(bags)) @ self._columns).toarray(), np.float32)
 
@@ -59,7 +59,7 @@ class Targets:
         others = self.cosines([page.bag])[0][self.digests != page.digest]
         return float(others.max(initial=0.0))
 
-    def text_likeness(self, texts: Sequence[Ids]) -> Floats:
+    def text_likeness(self, texts: Sequence[Ids]) -> Floats32:
         """The greatest cosine of each short text, given as the ids of its words."""
         text, columns, counts = self.vocabulary.count(texts)
         matrix = csr_matrix((counts.astype(np.float64), (text, columns)), (len(texts), len(self.vocabulary)))

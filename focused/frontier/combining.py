@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Prioritizer
 
-Floats = NDArray[np.floating[Any]]
+AnyFloats = NDArray[np.floating[Any]]
 
 
 def take_in(
-    score: Floats,
+    score: AnyFloats,
     pieces: NDArray[np.unsignedinteger[Any]],
     links: NDArray[np.int64],
-    new: Floats,
+    new: AnyFloats,
     *,
     how: str,
     most: int,
@@ -61,7 +61,7 @@ def score_all(
     return scores, pieces
 
 
-def combined(scores: Floats, rows: NDArray[np.int64], size: int, how: str) -> Floats:
+def combined(scores: AnyFloats, rows: NDArray[np.int64], size: int, how: str) -> AnyFloats:
     """The score of each of ``size`` links from all its pieces, piece *i* being of link ``rows[i]``; 0 without any."""
     score = np.zeros(size, scores.dtype)
     take_in(score, np.zeros(size, np.uint32), rows, scores, how=how, most=len(rows))

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.frontier.combining import Floats, combined
+from focused.frontier.combining import AnyFloats, combined
 from focused.frontier.store import State
 from focused.prioritizers.base import Prioritizer
 from focused.redis.records import Packing, Records
@@ -132,7 +132,7 @@ class SharedRescoring:
             records += self._server.wait_for(partial(client.hmget, where, some))
         return records
 
-    def _combined(self, records: Records) -> Floats:
+    def _combined(self, records: Records) -> AnyFloats:
         """The score of each record from all its evidence; 0 where there is none."""
         if not len(records.rows):
             return np.zeros(len(records.state), np.float32)

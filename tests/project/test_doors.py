@@ -30,11 +30,7 @@ OPEN_CYCLES = {
 }
 """(room, room): one import of each cycle of rooms, for now."""
 
-TWO_MEANINGS = (
-    {"Chain", "Floats", "Lessons", "Progress", "Step", "Teaching", "Terms", "Words"}
-    | {"Lease", "Links", "Host", "Address", "Rules"}
-    | {"Figures"}
-)
+TWO_MEANINGS = {"Lease", "Links", "Host", "Address", "Rules"}
 """Names that classes of several rooms share, for now."""
 
 EVERYWHERE = {"Command"}

@@ -42,11 +42,11 @@ _CHARACTERS = 200_000
 _KIND = np.uint64(32)
 
 
-_EXAMPLES: WeakKeyDictionary[Page, Terms] = WeakKeyDictionary()
+_EXAMPLES: WeakKeyDictionary[Page, WeighedTerms] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class WeighedTerms:
     """The terms of one text, with their C-values, the highest first; ``run`` tells equal ones of several texts."""
 
     phrases: Phrases
@@ -56,19 +56,19 @@ class Terms:
     def __len__(self) -> int:
         return len(self.weight)
 
-    def head(self, most: int) -> Terms:
+    def head(self, most: int) -> WeighedTerms:
         """The first so many."""
-        return Terms(self.phrases.select(np.arange(min(most, len(self)))), self.weight[:most], self.run[:most])
+        return WeighedTerms(self.phrases.select(np.arange(min(most, len(self)))), self.weight[:most], self.run[:most])
 
 
-def recognise(page: Page) -> Terms:
+def recognise(page: Page) -> WeighedTerms:
     """The terms of a page."""
-    codes = np.fromiter(map(_WORDS.__getitem__, _tokens(page)), np.uint64)
+    codes = np.fromiter(map(_NUMBERS.__getitem__, _tokens(page)), np.uint64)
     ids = (codes & np.uint64(0xFFFFFFFF)).astype(np.uint32)
     return weigh(candidates(ids, (codes >> _KIND).astype(np.int64)))
 
 
-def recognise_example(page: Page) -> Terms:
+def recognise_example(page: Page) -> WeighedTerms:
     """The terms of an example page, remembered: cross-validation asks again and again."""
     if page not in _EXAMPLES:
         _EXAMPLES[page] = recognise(page)
@@ -100,7 +100,7 @@ def candidates(ids: Ids, kinds: Ints) -> Phrases:
     return Phrases(ids, np.concatenate(begins), np.concatenate(lengths))
 
 
-def weigh(found: Phrases) -> Terms:
+def weigh(found: Phrases) -> WeighedTerms:
     """The distinct phrases of some text whose C-value is above 0; ``found`` has every occurrence."""
     runs = runs_of(found.ids)
     run = np.stack(runs)[found.length - 1, found.begin] if len(found) else runs[0][:0]
@@ -112,7 +112,7 @@ def weigh(found: Phrases) -> Terms:
     value = np.log2(1 + terms.length) * (count - inside / np.maximum(holders, 1))
     order = np.lexsort((first, -value))
     order = order[value[order] > 0]
-    return Terms(terms.select(order), value[order], distinct[order])
+    return WeighedTerms(terms.select(order), value[order], distinct[order])
 
 
 def _nested(terms: Phrases, distinct: Runs) -> tuple[Ints, Ints]:
@@ -137,7 +137,7 @@ def _ends_of_stretches(inside: NDArray[np.bool_]) -> Ints:
     return np.minimum.accumulate(ends[::-1])[::-1] if len(ends) else ends
 
 
-class _Words(dict[str, int]):
+class _WordNumbers(dict[str, int]):
     """Id and part of speech of words, in one number; a piece of punctuation has neither."""
 
     def __missing__(self, word: str) -> int:
@@ -147,7 +147,7 @@ class _Words(dict[str, int]):
         return number
 
 
-_WORDS = _Words()
+_NUMBERS = _WordNumbers()
 
 
 def kind_of(word: str) -> int:

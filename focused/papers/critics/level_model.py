@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.pages.tokens import Ids
-from focused.papers.critics.c_value import Terms, common_nouns
+from focused.papers.critics.c_value import WeighedTerms, common_nouns
 from focused.papers.critics.levels import place_of
 from focused.papers.critics.profiles import Floats, Ints, Phrases, TermIndex, look_up
 
-Words = tuple[int, ...]
+TermIds = tuple[int, ...]
 _HIGHEST_GRADE = 0.98
 _LEAST_WEIGHT = 0.1
 
@@ -30,7 +30,7 @@ _LEAST_WEIGHT = 0.1
 class LevelModel:
     """Term lists for levels 1 to n + 1 (some may be empty); ``weighted`` multiplies every LS by C-values."""
 
-    def __init__(self, lists: Sequence[Sequence[tuple[Words, float]]], *, weighted: bool) -> None:
+    def __init__(self, lists: Sequence[Sequence[tuple[TermIds, float]]], *, weighted: bool) -> None:
         self.n = len(lists) - 1
         self.weighted = weighted
         texts = [np.array(words, np.uint32) for terms in lists for words, _ in terms]
@@ -44,14 +44,14 @@ class LevelModel:
         self.boundary[:-1] = self._overlaps()[:-1]
 
     @classmethod
-    def of_pages(cls, pages: Sequence[Sequence[Terms]], most: int, *, weighted: bool) -> LevelModel:
+    def of_pages(cls, pages: Sequence[Sequence[WeighedTerms]], most: int, *, weighted: bool) -> LevelModel:
         """From the terms of the example pages of each level; ``most`` bounds the terms of one level."""
         lists = [term_list(terms, most) for terms in pages]
         missing = max(map(len, lists)) - len(lists[-1])
         lists[-1] += [((word,), _LEAST_WEIGHT) for word in common_nouns(missing)]
         return cls(lists, weighted=weighted)
 
-    def page(self, terms: Terms) -> Floats:
+    def page(self, terms: WeighedTerms) -> Floats:
         """PageScore of one page at each level: the mean of its terms' best similarities (eq. 3.4, 3.7)."""
         return self.of_terms(terms.phrases, terms.weight).mean(axis=0) if len(terms) else np.zeros(self.n + 1)
 
@@ -121,7 +121,7 @@ class LevelModel:
         return overlaps
 
 
-def term_list(pages: Sequence[Terms], most: int) -> list[tuple[Words, float]]:
+def term_list(pages: Sequence[WeighedTerms], most: int) -> list[tuple[TermIds, float]]:
     """The strongest terms of some pages. A page's best term counts 1: long pages have no louder voice."""
     pages = [terms for terms in pages if len(terms)]
     if not pages:

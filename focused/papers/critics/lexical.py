@@ -29,7 +29,7 @@ from focused.critics.classes import NoSuchClass, wanted
 from focused.critics.language import check_languages, guess_languages
 from focused.pages.page import Page, Text
 from focused.pages.tokens import Ids
-from focused.papers.critics.c_value import Terms, recognise, recognise_example, spelling_of
+from focused.papers.critics.c_value import WeighedTerms, recognise, recognise_example, spelling_of
 from focused.papers.critics.level_model import LevelModel
 from focused.papers.critics.levels import Levels, level_name, relevance_of
 from focused.papers.critics.profiles import Floats, Phrases, runs_in
@@ -73,7 +73,7 @@ class LexicalCritic(Critic):
             _check_language(guess_languages(_sample(pages)))
         self.levels_ = Levels(tuple(focus) or tuple(found), self.siblings)
         level_of = {name: self.levels_.of_class(name) for name in names}
-        of_level: list[list[Terms]] = [[] for _ in range(self.levels_.n + 1)]
+        of_level: list[list[WeighedTerms]] = [[] for _ in range(self.levels_.n + 1)]
         for page, name in zip(pages, classes, strict=True):
             of_level[level_of[name] - 1].append(recognise_example(page))
         self.model_ = LevelModel.of_pages(of_level, self.terms, weighted=self.weighted)

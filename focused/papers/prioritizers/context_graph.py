@@ -44,7 +44,7 @@ from focused.papers.paths.stops import FURTHEST, Stops
 from focused.papers.prioritizers.bayes import Bayes, Floats
 from focused.papers.prioritizers.clicks import Clicks
 from focused.papers.prioritizers.ground import is_held_out
-from focused.papers.prioritizers.taught import Figures, NotTaught, Progress, TaughtPrioritizer
+from focused.papers.prioritizers.taught import FiguresByName, NotTaught, TaughtPrioritizer, TeachingProgress
 from focused.prioritizers.base import Combination, Contribution
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class ContextGraph(TaughtPrioritizer):
         """How pages are told by words, and how many are told at all."""
         return {"words": self.words, "other": self.other}
 
-    def teach(self, paths: Sequence[Stops], progress: Progress = lambda *_: None) -> Figures:
+    def teach(self, paths: Sequence[Stops], progress: TeachingProgress = lambda *_: None) -> FiguresByName:
         """Learn the layers of the pages on the paths; figures are of one page in five, told by the others."""
         progress(0, 2)
         clicks = Clicks.of(paths)
@@ -102,7 +102,7 @@ class ContextGraph(TaughtPrioritizer):
         progress(2, 2)
         return figures
 
-    def _measure(self, pages: Sequence[Page], layers: NDArray[np.int64]) -> Figures:
+    def _measure(self, pages: Sequence[Page], layers: NDArray[np.int64]) -> FiguresByName:
         """Figures of pages held out, and the threshold that they give."""
         self._least_sure = 0.0
         out = np.array([is_held_out(page.url) for page in pages])
@@ -219,7 +219,7 @@ def _check(layers: NDArray[np.int64]) -> None:
         raise NotTaught("all pages on the paths are targets: paths must begin some clicks away from one")
 
 
-def _figures(told: Floats, layers: NDArray[np.int64]) -> Figures:
+def _figures(told: Floats, layers: NDArray[np.int64]) -> FiguresByName:
     """How often the layer of pages is told right, and how often it is missed by one at most."""
     missed = np.abs(told.argmax(axis=1) - layers)
     by_layer = [float(np.mean(missed[layers == layer] == 0)) for layer in np.unique(layers)]

@@ -56,10 +56,10 @@ from focused.pages.page import Links, Page
 from focused.papers.pages.headings import as_heading
 from focused.papers.paths.path import PREFIX
 from focused.papers.paths.stops import Stops
-from focused.papers.prioritizers.crf_chain import Chain, Floats, alpha_step, delta_step, start
+from focused.papers.prioritizers.crf_chain import CrfChain, Floats, alpha_step, delta_step, start
 from focused.papers.prioritizers.crf_features import link_features, page_features
-from focused.papers.prioritizers.crf_lessons import Teaching
-from focused.papers.prioritizers.taught import Figures, NotTaught, Progress, TaughtPrioritizer
+from focused.papers.prioritizers.crf_lessons import CrfTeaching
+from focused.papers.prioritizers.taught import FiguresByName, NotTaught, TaughtPrioritizer, TeachingProgress
 from focused.prioritizers.base import Combination, Contribution
 from focused.schema import Share
 
@@ -94,7 +94,7 @@ class Crf(TaughtPrioritizer):
         if not all(map(as_heading, headings)):
             raise ValueError(f"headings={headings!r}: give a list of headings of one to five words each")
         self.near, self.headings = near, frozenset(map(as_heading, headings))
-        self._teaching = Teaching(
+        self._teaching = CrfTeaching(
             near=near, headings=self.headings, gamma=gamma, reward=reward, c2=c2, least=least, sinks=sinks,
             iterations=iterations,
         )  # fmt: skip
@@ -113,7 +113,7 @@ class Crf(TaughtPrioritizer):
         """What features are made of; the other options have done their work when it is taught."""
         return {"near": self.near, "headings": sorted(self.headings)}
 
-    def teach(self, paths: Sequence[Stops], progress: Progress = lambda *_: None) -> Figures:
+    def teach(self, paths: Sequence[Stops], progress: TeachingProgress = lambda *_: None) -> FiguresByName:
         """Fit the chain; figures are those of paths held out, of sites held out where there are several."""
         knowledge, figures = self._teaching.run(paths, progress)
         self.adopt(knowledge)
@@ -129,7 +129,7 @@ class Crf(TaughtPrioritizer):
         """Take back what `knowledge` gave."""
         self.labels = [str(label) for label in knowledge["labels"]]
         self.reward: Floats = np.asarray(knowledge["reward"])
-        self.chain = Chain.from_arrays(knowledge)
+        self.chain = CrfChain.from_arrays(knowledge)
         self.dense = (
             "state of the page",
             *(f"alpha {label}" for label in self.labels),

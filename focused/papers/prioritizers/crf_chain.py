@@ -45,7 +45,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Chain:
+class CrfChain:
     """``to_link[a, b]`` weighs the step from a page in state a to a link in state b, ``to_page`` the next one."""
 
     pages: Table

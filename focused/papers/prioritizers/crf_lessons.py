@@ -14,18 +14,18 @@ from focused.pages.tokens import Ids
 from focused.pages.urls import url_to_host
 from focused.papers.paths.path import FAIL, GOAL
 from focused.papers.paths.stops import Stop, Stops
-from focused.papers.prioritizers.crf_chain import Chain, Floats, best_labels
+from focused.papers.prioritizers.crf_chain import CrfChain, Floats, best_labels
 from focused.papers.prioritizers.crf_features import link_features, page_features
 from focused.papers.prioritizers.crf_reward import reward_of_links, reward_of_path
 from focused.papers.prioritizers.crf_training import Sequences, concat_rows, padded, train
-from focused.papers.prioritizers.taught import Figures, NotTaught, Progress
+from focused.papers.prioritizers.taught import FiguresByName, NotTaught, TeachingProgress
 
 _FOLDS = 3
 Said = list[tuple[int, int]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Teaching:
+class CrfTeaching:
     """How a chain is taught; the options of `Crf`."""
 
     near: int
@@ -37,7 +37,7 @@ class Teaching:
     sinks: bool
     iterations: int
 
-    def run(self, paths: Sequence[Stops], progress: Progress) -> tuple[Arrays, Figures]:
+    def run(self, paths: Sequence[Stops], progress: TeachingProgress) -> tuple[Arrays, FiguresByName]:
         """What is known afterwards, as arrays, and how well it did on paths held out."""
         labels = _checked(paths)
         shown = _LearnedFrom(labels, self)
@@ -56,7 +56,7 @@ class Teaching:
         figures["labels seen once"] = float(_seen_once(paths))
         return {"labels": np.array(labels), "reward": reward, **chain.to_arrays()}, figures
 
-    def _fit(self, shown: _LearnedFrom, chosen: Sequence[int], steps: _Steps) -> Chain:
+    def _fit(self, shown: _LearnedFrom, chosen: Sequence[int], steps: _Steps) -> CrfChain:
         sequences = shown.sequences(chosen)
         chain = train(
             sequences, len(shown.labels), c2=self.c2, least=self.least, iterations=self.iterations, step=steps.one
@@ -64,7 +64,7 @@ class Teaching:
         steps.next_training()
         return chain
 
-    def _rewards(self, shown: _LearnedFrom, chain: Chain) -> Floats:
+    def _rewards(self, shown: _LearnedFrom, chain: CrfChain) -> Floats:
         goal = shown.labels.index(GOAL)
         if self.reward == "paths":
             return reward_of_links(shown.states, len(shown.labels), goal, self.gamma)
@@ -78,7 +78,7 @@ class Teaching:
 class _Steps:
     """Progress over several trainings of at most so many iterations each."""
 
-    def __init__(self, progress: Progress, iterations: int, trainings: int) -> None:
+    def __init__(self, progress: TeachingProgress, iterations: int, trainings: int) -> None:
         self._told: Callable[[int, int], None] = progress
         self._iterations, self._total = iterations, iterations * trainings
         self._begun = self._done = 0
@@ -98,7 +98,7 @@ class _LearnedFrom:
     """Paths as numbers: rows of features of pages and links, each once, and their states."""
 
     labels: list[str]
-    how: Teaching
+    how: CrfTeaching
     pages: list[list[int]] = field(default_factory=list)
     links: list[list[int]] = field(default_factory=list)
     states: list[list[int]] = field(default_factory=list)
@@ -140,7 +140,7 @@ class _LearnedFrom:
     def _behind(self, state: int) -> int:
         return state if self.how.sinks and self.labels[state] == FAIL else -1
 
-    def said(self, chain: Chain, path: int) -> tuple[list[Floats], list[Floats]]:
+    def said(self, chain: CrfChain, path: int) -> tuple[list[Floats], list[Floats]]:
         """The transitions along a path, and what its pages and links say for each state."""
         pages = chain.pages.logits(concat_rows([self.page_ids[row] for row in self.pages[path]]))
         links = self.links[path]
@@ -150,7 +150,7 @@ class _LearnedFrom:
             logits += [said[i] if row >= 0 else np.zeros(len(self.labels)), pages[i + 1]]
         return [chain.to_link, chain.to_page] * len(links), logits
 
-    def read(self, chain: Chain, path: int) -> Said:
+    def read(self, chain: CrfChain, path: int) -> Said:
         """(true, said) for the state of each page on a path."""
         return list(zip(self.states[path], best_labels(*self.said(chain, path))[::2], strict=True))
 
@@ -195,7 +195,7 @@ def _teaches(paths: Sequence[Stops]) -> bool:
     return len({path[-1].state == GOAL for path in paths}) == 2
 
 
-def _figures(said: Said, labels: Sequence[str]) -> Figures:
+def _figures(said: Said, labels: Sequence[str]) -> FiguresByName:
     """Precision and recall of goal pages and, as means over the states that occur, of all."""
     matrix = np.zeros((len(labels), len(labels)))
     np.add.at(matrix, tuple(np.array(said).T), 1)

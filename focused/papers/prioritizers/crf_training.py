@@ -25,7 +25,7 @@ from scipy.sparse import csr_array
 from threadpoolctl import threadpool_limits
 
 from focused.pages.tokens import Ids
-from focused.papers.prioritizers.crf_chain import Chain, Floats, Table
+from focused.papers.prioritizers.crf_chain import CrfChain, Floats, Table
 from focused.papers.prioritizers.features import Rows, rows_to_matrix
 
 Numbers = NDArray[np.int64]
@@ -53,7 +53,7 @@ class Sequences:
 
 def train(
     sequences: Sequences, states: int, *, c2: float, least: int, iterations: int, step: Callable[[], None]
-) -> Chain:
+) -> CrfChain:
     """The most probable weights; ``step`` is called at each of at most so many iterations. Features on fewer than
     ``least`` different pages (links) are not learned."""
     problem = _Problem(sequences, states, c2, least)
@@ -81,10 +81,10 @@ class _Problem:
     def _split(self, flat: Floats) -> list[Floats]:
         return [part.reshape(-1, self.states) for part in np.split(flat, self.cuts)]
 
-    def chain(self, flat: Floats) -> Chain:
+    def chain(self, flat: Floats) -> CrfChain:
         """The weights as a chain."""
         pages, links, to_link, to_page = self._split(flat)
-        return Chain(Table(self.page_ids, pages), Table(self.link_ids, links), to_link, to_page)
+        return CrfChain(Table(self.page_ids, pages), Table(self.link_ids, links), to_link, to_page)
 
     def _observed(self) -> list[Floats]:
         """How often each feature stands with each state in the labelled paths."""

@@ -18,13 +18,13 @@ from focused.pages.page import Page
 from focused.papers.paths.path import FAIL
 from focused.papers.paths.stops import FURTHEST, Stops
 from focused.papers.prioritizers.states import STATES, Floats
-from focused.papers.prioritizers.taught import Figures, NotTaught
+from focused.papers.prioritizers.taught import FiguresByName, NotTaught
 
 NO_PAGE = -1
 _LEAST_STEPS = 10
 _HELD_OUT = 5
 
-Step = tuple[int, int, int]
+LayerStep = tuple[int, int, int]
 """The page before (NO_PAGE: a path begins), the row of its links that was followed (-1: not known), the page."""
 
 
@@ -37,8 +37,8 @@ class Ground:
 
     pages: list[Page] = field(default_factory=list)
     layers: list[int] = field(default_factory=list)
-    paths: list[list[Step]] = field(default_factory=list)
-    steps: Counter[Step] = field(default_factory=Counter)
+    paths: list[list[LayerStep]] = field(default_factory=list)
+    steps: Counter[LayerStep] = field(default_factory=Counter)
     failed: set[int] = field(default_factory=set)
 
     @classmethod
@@ -54,7 +54,7 @@ class Ground:
 
     def _add(self, stops: Stops, numbers: dict[str, int]) -> None:
         before, link = NO_PAGE, -1
-        path: list[Step] = []
+        path: list[LayerStep] = []
         for stop in stops:
             number = numbers.setdefault(stop.page.url, len(self.pages))
             if number == len(self.pages):
@@ -103,7 +103,7 @@ def is_held_out(url: str) -> bool:
     return crc32(url.encode("utf-8", "surrogatepass")) % _HELD_OUT == 0
 
 
-def figures_of(what: str, said: NDArray[Any], true: NDArray[np.int64], weight: Floats, prior: Floats) -> Figures:
+def figures_of(what: str, said: NDArray[Any], true: NDArray[np.int64], weight: Floats, prior: Floats) -> FiguresByName:
     """How well layers were told, as a share and as a log-loss, beside that of telling the prior each time."""
     if not len(true):
         return {}

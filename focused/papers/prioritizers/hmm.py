@@ -33,7 +33,7 @@ from focused.pages.evidence import Evidence
 from focused.pages.page import Links, Page
 from focused.papers.paths.stops import Stops
 from focused.papers.prioritizers.ground import NO_PAGE, Ground, figures_of, prior_of
-from focused.papers.prioritizers.hmm_chain import Chain, Clusters
+from focused.papers.prioritizers.hmm_chain import Clusters, HmmChain
 from focused.papers.prioritizers.states import (
     NAMES,
     Floats,
@@ -47,7 +47,7 @@ from focused.papers.prioritizers.states import (
     step,
     uniform,
 )
-from focused.papers.prioritizers.taught import Figures, Progress, TaughtPrioritizer
+from focused.papers.prioritizers.taught import FiguresByName, TaughtPrioritizer, TeachingProgress
 from focused.prioritizers.base import Combination, Contribution
 from focused.schema import Share
 
@@ -80,14 +80,14 @@ class Hmm(TaughtPrioritizer):
         super().__init__(critic=critic, combine=combine, seed=seed)
         self.inference, self.priority, self.gamma = inference, priority, gamma
         self.clusters, self.dimensions, self.smoothing = clusters, dimensions, smoothing
-        self._model: tuple[Clusters, Chain] | None = None
+        self._model: tuple[Clusters, HmmChain] | None = None
 
     @property
     def made_for(self) -> dict[str, Any]:
         """How pages are clustered."""
         return {"clusters": self.clusters, "dimensions": self.dimensions}
 
-    def teach(self, paths: Sequence[Stops], progress: Progress = lambda *_: None) -> Figures:
+    def teach(self, paths: Sequence[Stops], progress: TeachingProgress = lambda *_: None) -> FiguresByName:
         """Cluster and count, once without the pages held out for the figures, and once with all."""
         ground = Ground.of(paths)
         ground.check()
@@ -99,13 +99,13 @@ class Hmm(TaughtPrioritizer):
         progress(2, 2)
         return {"pages": float(len(seen)), "clusters": float(len(self._model[0])), **figures}
 
-    def _fit(self, ground: Ground, trusted: NDArray[np.bool_]) -> tuple[Clusters, Chain]:
+    def _fit(self, ground: Ground, trusted: NDArray[np.bool_]) -> tuple[Clusters, HmmChain]:
         pages = [page for page, trust in zip(ground.pages, trusted.tolist(), strict=True) if trust]
         clusters = Clusters.of(pages, clusters=self.clusters, dimensions=self.dimensions, seed=self.seed)
         observed = [clusters.of_page(page) for page in ground.pages]
-        return clusters, Chain.counted(ground, observed, len(clusters), trusted=trusted, smoothing=self.smoothing)
+        return clusters, HmmChain.counted(ground, observed, len(clusters), trusted=trusted, smoothing=self.smoothing)
 
-    def _figures(self, ground: Ground, model: tuple[Clusters, Chain], seen: NDArray[np.bool_]) -> Figures:
+    def _figures(self, ground: Ground, model: tuple[Clusters, HmmChain], seen: NDArray[np.bool_]) -> FiguresByName:
         """Each path is gone along; what is told of pages held out counts."""
         clusters, chain = model
         observed = [clusters.of_page(page) for page in ground.pages]
@@ -120,12 +120,12 @@ class Hmm(TaughtPrioritizer):
         layers, out = np.array(ground.layers)[rows], ~seen[rows]
         begins = np.array([u == NO_PAGE for path in ground.paths for u, _, _ in path])
         prior = prior_of(layers[~out], np.ones((~out).sum()))
-        figures: Figures = {}
+        figures: FiguresByName = {}
         for what, told, of in (("pages", pages, out), ("links", links, out & ~begins)):
             figures |= figures_of(what, np.array(told)[of], layers[of], np.ones(of.sum()), prior)
         return figures
 
-    def _beyond(self, chain: Chain, coming: Floats, cluster: int) -> Floats:
+    def _beyond(self, chain: HmmChain, coming: Floats, cluster: int) -> Floats:
         """What is foretold of a page's children: what was foretold of it, what is seen of it, and one step more."""
         return step(normalised(coming * chain.seen(cluster)), chain.transitions, self.inference)
 
@@ -141,7 +141,7 @@ class Hmm(TaughtPrioritizer):
         self._model = None
         if knowledge:
             clusters = Clusters(**{field.name: knowledge[field.name] for field in fields(Clusters)})
-            self._model = clusters, Chain(knowledge["transitions"], knowledge["emissions"])
+            self._model = clusters, HmmChain(knowledge["transitions"], knowledge["emissions"])
 
     def evidence(
         self,

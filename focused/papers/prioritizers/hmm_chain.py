@@ -70,7 +70,7 @@ class Clusters:
 
 
 @dataclass(frozen=True)
-class Chain:
+class HmmChain:
     """``transitions[i, j]`` = p(Tj after Ti), ``emissions[j, c]`` = p(a page of cluster c | Tj)."""
 
     transitions: Floats

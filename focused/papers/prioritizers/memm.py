@@ -50,7 +50,7 @@ from focused.pages.page import Links, Page
 from focused.pages.tokens import Ids
 from focused.papers.paths.stops import Stops
 from focused.papers.prioritizers.memm_features import OF_LINK, Sight
-from focused.papers.prioritizers.memm_teaching import Models, Teaching
+from focused.papers.prioritizers.memm_teaching import MemmTeaching, Models
 from focused.papers.prioritizers.states import (
     NAMES,
     STATES,
@@ -65,7 +65,7 @@ from focused.papers.prioritizers.states import (
     uniform,
     worth,
 )
-from focused.papers.prioritizers.taught import Figures, Progress, TaughtPrioritizer
+from focused.papers.prioritizers.taught import FiguresByName, TaughtPrioritizer, TeachingProgress
 from focused.prioritizers.base import Combination, Contribution
 from focused.schema import Share
 
@@ -106,7 +106,7 @@ class Memm(TaughtPrioritizer):
         super().__init__(critic=critic, combine=combine, seed=seed)
         self.features, self.near = features, near
         self.inference, self.priority, self.gamma = inference, priority, gamma
-        self._teaching = Teaching(keywords=keywords, strength=strength, beside=beside, inference=inference)
+        self._teaching = MemmTeaching(keywords=keywords, strength=strength, beside=beside, inference=inference)
         self._models: Models | None = None
 
     @property
@@ -114,7 +114,7 @@ class Memm(TaughtPrioritizer):
         """What features are made of."""
         return {"features": self.features, "near": self.near}
 
-    def teach(self, paths: Sequence[Stops], progress: Progress = lambda *_: None) -> Figures:
+    def teach(self, paths: Sequence[Stops], progress: TeachingProgress = lambda *_: None) -> FiguresByName:
         """Choose keywords, fit both models; figures are those of pages held out."""
         models, figures = self._teaching.run(paths, self.critic, self._sight(_NOTHING), progress)
         self._models = models

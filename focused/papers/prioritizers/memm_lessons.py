@@ -21,7 +21,7 @@ from focused.pages.page import Page
 from focused.pages.tokens import Ids, word_to_id, words
 from focused.pages.urls import url_to_host
 from focused.papers.paths.stops import FURTHEST
-from focused.papers.prioritizers.ground import NO_PAGE, Ground, Step, is_held_out
+from focused.papers.prioritizers.ground import NO_PAGE, Ground, LayerStep, is_held_out
 from focused.papers.prioritizers.maxent import NO_STATE, Samples
 from focused.papers.prioritizers.memm_features import Sight, described_by
 
@@ -32,14 +32,14 @@ _NOTHING = np.zeros(0, np.uint32)
 
 
 @dataclass(frozen=True)
-class Lessons:
+class LayerLessons:
     """Samples: the step of each (to NO_PAGE, if the page behind a link is on no path), and the place where it stands.
 
     ``held_out`` are those that figures are measured on, one in five by the address that is arrived at.
     """
 
     samples: Samples
-    steps: list[Step]
+    steps: list[LayerStep]
     places: list[str]
     held_out: NDArray[np.bool_]
 
@@ -56,7 +56,7 @@ class Lessons:
         return np.array(sorted(shared[:_MOST_KNOWN]), np.uint32)
 
 
-def gather(ground: Ground, sight: Sight, beside: float, tick: Callable[[], None]) -> tuple[Lessons, Lessons]:
+def gather(ground: Ground, sight: Sight, beside: float, tick: Callable[[], None]) -> tuple[LayerLessons, LayerLessons]:
     """What is to be learned of pages and of links."""
     bare: list[Evidence] = []
     links: list[Evidence] = []
@@ -68,7 +68,7 @@ def gather(ground: Ground, sight: Sight, beside: float, tick: Callable[[], None]
     return _of_pages(ground, bare, links), _of_links(ground, links, beside)
 
 
-def _of_pages(ground: Ground, bare: Sequence[Evidence], links: Sequence[Evidence]) -> Lessons:
+def _of_pages(ground: Ground, bare: Sequence[Evidence], links: Sequence[Evidence]) -> LayerLessons:
     """A sample for each way by which a page is reached, from nowhere or by a link."""
     steps = list(_ways(ground))
     rows = []
@@ -81,10 +81,10 @@ def _of_pages(ground: Ground, bare: Sequence[Evidence], links: Sequence[Evidence
     state = np.array(ground.layers)[pages]
     samples = Samples(Evidence.concat(rows), np.array(before), state, np.ones(len(steps)))
     where = _places(ground.pages)
-    return Lessons(samples, steps, [where[v] for v in pages.tolist()], ground.held_out()[pages])
+    return LayerLessons(samples, steps, [where[v] for v in pages.tolist()], ground.held_out()[pages])
 
 
-def _ways(ground: Ground) -> Iterator[Step]:
+def _ways(ground: Ground) -> Iterator[LayerStep]:
     """The steps of the paths, and the links between their pages that no path has taken."""
     yield from ground.steps
     behind = ground.led_to()
@@ -95,7 +95,7 @@ def _ways(ground: Ground) -> Iterator[Step]:
                 yield way
 
 
-def _of_links(ground: Ground, links: Sequence[Evidence], beside: float) -> Lessons:
+def _of_links(ground: Ground, links: Sequence[Evidence], beside: float) -> LayerLessons:
     """A sample for each link of each page."""
     behind = ground.led_to()
     where = _places(ground.pages)
@@ -106,7 +106,7 @@ def _of_links(ground: Ground, links: Sequence[Evidence], beside: float) -> Lesso
     layers = np.array([*ground.layers, FURTHEST])  # the last is that of NO_PAGE
     samples = Samples(Evidence.concat(links), before, layers[pages], np.where(pages != NO_PAGE, 1.0, beside))
     held_out = np.array([is_held_out(url) for _, _, url in urls], np.bool_)
-    return Lessons(samples, steps, [where[u] for u, _, _ in steps], held_out)
+    return LayerLessons(samples, steps, [where[u] for u, _, _ in steps], held_out)
 
 
 def _places(pages: Sequence[Page]) -> list[str]:

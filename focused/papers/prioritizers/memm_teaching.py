@@ -16,9 +16,9 @@ from focused.papers.paths.stops import Stops
 from focused.papers.prioritizers.ground import Ground, figures_of, prior_of
 from focused.papers.prioritizers.maxent import MaxEnt, fit
 from focused.papers.prioritizers.memm_features import Sight
-from focused.papers.prioritizers.memm_lessons import Lessons, choose_keywords, gather
+from focused.papers.prioritizers.memm_lessons import LayerLessons, choose_keywords, gather
 from focused.papers.prioritizers.states import Floats, step, uniform
-from focused.papers.prioritizers.taught import Figures, Progress
+from focused.papers.prioritizers.taught import FiguresByName, TeachingProgress
 
 Mask = NDArray[np.bool_]
 _ITERATIONS = 50
@@ -51,7 +51,7 @@ class Models:
 class _Ticker:
     """Counts the steps of a training; a fit that converges early leaves some out."""
 
-    def __init__(self, progress: Progress, total: int) -> None:
+    def __init__(self, progress: TeachingProgress, total: int) -> None:
         self._progress, self._total, self._done = progress, total, 0
 
     def __call__(self) -> None:
@@ -60,7 +60,7 @@ class _Ticker:
 
 
 @dataclass(frozen=True)
-class Teaching:
+class MemmTeaching:
     """How an MEMM is taught; see `Memm` for the options."""
 
     keywords: int
@@ -69,8 +69,8 @@ class Teaching:
     inference: str
 
     def run(
-        self, paths: Sequence[Stops], critic: Critic | None, sight: Sight, progress: Progress
-    ) -> tuple[Models, Figures]:
+        self, paths: Sequence[Stops], critic: Critic | None, sight: Sight, progress: TeachingProgress
+    ) -> tuple[Models, FiguresByName]:
         """The models, and how well such did that had not seen a fifth of it all. NotTaught if that cannot be."""
         ground = Ground.of(paths)
         ground.check()
@@ -85,7 +85,7 @@ class Teaching:
         every = [np.ones(len(one.steps), np.bool_) for one in lessons]
         return Models(keywords, *self._fit(lessons, every, tick)), figures
 
-    def _fit(self, lessons: Sequence[Lessons], chosen: Sequence[Mask], tick: _Ticker) -> list[MaxEnt]:
+    def _fit(self, lessons: Sequence[LayerLessons], chosen: Sequence[Mask], tick: _Ticker) -> list[MaxEnt]:
         return [
             fit(
                 one.samples.select(some & (one.samples.weight > 0)),
@@ -94,7 +94,7 @@ class Teaching:
             for one, some in zip(lessons, chosen, strict=True)
         ]  # fmt: skip
 
-    def _of_pages(self, ground: Ground, lessons: Lessons, models: Models) -> Figures:
+    def _of_pages(self, ground: Ground, lessons: LayerLessons, models: Models) -> FiguresByName:
         """Each path is gone along; what is told of pages held out counts."""
         seen = np.flatnonzero(~lessons.held_out)
         rows, beliefs = self._along(ground, lessons, models)
@@ -102,7 +102,7 @@ class Teaching:
         prior = prior_of(lessons.samples.state[seen], lessons.samples.weight[seen])
         return figures_of("pages", beliefs[held_out], layers[held_out], np.ones(held_out.sum()), prior)
 
-    def _along(self, ground: Ground, lessons: Lessons, models: Models) -> tuple[NDArray[np.int64], Floats]:
+    def _along(self, ground: Ground, lessons: LayerLessons, models: Models) -> tuple[NDArray[np.int64], Floats]:
         """The lesson of each stop on each path, and what is believed there."""
         on_arrival = models.page.transitions(models.page.says(lessons.samples.seen))
         row_of = {way: row for row, way in enumerate(lessons.steps)}
@@ -115,7 +115,7 @@ class Teaching:
                 beliefs.append(belief)
         return np.array(rows), np.array(beliefs)
 
-    def _of_links(self, ground: Ground, lessons: Sequence[Lessons], models: Models) -> Figures:
+    def _of_links(self, ground: Ground, lessons: Sequence[LayerLessons], models: Models) -> FiguresByName:
         """What is told of links held out, from what is believed of their pages when they were come to last."""
         arrivals, links = lessons
         rows, beliefs = self._along(ground, arrivals, models)

@@ -44,7 +44,7 @@ from focused.papers.prioritizers.bayes import Bayes, Floats
 from focused.papers.prioritizers.clicks import NOWHERE, Clicks
 from focused.papers.prioritizers.features import anchor_words, rows_to_matrix, words_near
 from focused.papers.prioritizers.ground import is_held_out
-from focused.papers.prioritizers.taught import Figures, NotTaught, Progress, TaughtPrioritizer
+from focused.papers.prioritizers.taught import FiguresByName, NotTaught, TaughtPrioritizer, TeachingProgress
 from focused.prioritizers.base import Combination, Contribution
 from focused.prioritizers.context import append_to_each, append_to_rows
 from focused.schema import Share
@@ -87,7 +87,7 @@ class QLearning(TaughtPrioritizer):
         """All options: each changes what is learned."""
         return {"gamma": self.gamma, "bins": self.bins, "untaken": self.untaken}
 
-    def teach(self, paths: Sequence[Stops], progress: Progress = lambda *_: None) -> Figures:
+    def teach(self, paths: Sequence[Stops], progress: TeachingProgress = lambda *_: None) -> FiguresByName:
         """Learn what links on the paths led to; figures are of the links of one page in five, told by the others."""
         progress(0, 3)
         clicks = Clicks.of(paths)
@@ -101,7 +101,7 @@ class QLearning(TaughtPrioritizer):
         progress(3, 3)
         return figures
 
-    def _measure(self, seen: Evidence, clicks: Clicks, weight: Floats) -> Figures:
+    def _measure(self, seen: Evidence, clicks: Clicks, weight: Floats) -> FiguresByName:
         """Figures of the links of pages held out."""
         out = np.array([is_held_out(page.url) for page in clicks.pages])[clicks.page]
         near = clicks.layer[~out & (weight > 0)] == 0
@@ -127,11 +127,11 @@ class QLearning(TaughtPrioritizer):
     def _words(self, evidence: Evidence) -> csr_matrix:
         return rows_to_matrix((evidence.starts, evidence.ids), self._known)
 
-    def _figures(self, seen: Evidence, clicks: Clicks, held_out: NDArray[np.bool_]) -> Figures:
+    def _figures(self, seen: Evidence, clicks: Clicks, held_out: NDArray[np.bool_]) -> FiguresByName:
         """How the estimates of links that paths know of rank beside the truth, and beside those of all other links."""
         estimate, reward = self._estimate(seen), self._reward(clicks.layer)
         known, best = held_out & clicks.known, held_out & (clicks.layer == 0)
-        figures: Figures = {"links held out": int(known.sum())}
+        figures: FiguresByName = {"links held out": int(known.sum())}
         if len(np.unique(reward[known])) > 1 and len(np.unique(estimate[known])) > 1:
             figures["rank correlation"] = float(spearmanr(estimate[known], reward[known])[0])
         if best.any() and not best[held_out].all():

@@ -17,7 +17,7 @@ from focused.critics.base import Critic, Verdict
 from focused.critics.targets import Targets
 from focused.pages.page import Page, Text
 
-Floats = NDArray[np.float32]
+Floats32 = NDArray[np.float32]
 By = Literal["critic", "cosine"]
 
 
@@ -35,7 +35,7 @@ class Similarity:
         """How alike a whole page is."""
         return verdict.relevance if self.by == "critic" else self._targets().likeness(page)
 
-    def of_texts(self, texts: Sequence[Text]) -> Floats:
+    def of_texts(self, texts: Sequence[Text]) -> Floats32:
         """How alike short texts are."""
         if self.by == "cosine":
             return self._targets().text_likeness([text.ids for text in texts])
@@ -43,7 +43,7 @@ class Similarity:
             raise ValueError(f"prioritizer {self._asker!r} has no critic to ask: build it with critic=…")
         opinions = self._critic.score_texts([*texts, Text.of("")])
         nothing = float(opinions[-1])
-        beyond: Floats = np.clip((opinions[:-1] - nothing) / max(1 - nothing, 1e-6), 0, 1).astype(np.float32)
+        beyond: Floats32 = np.clip((opinions[:-1] - nothing) / max(1 - nothing, 1e-6), 0, 1).astype(np.float32)
         return beyond
 
     def _targets(self) -> Targets:

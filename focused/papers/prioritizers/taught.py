@@ -24,9 +24,9 @@ from focused.files import write_whole
 from focused.papers.paths.stops import Stops
 from focused.prioritizers.base import Prioritizer
 
-Progress = Callable[[int, int], None]
+TeachingProgress = Callable[[int, int], None]
 """Told how many steps of the training are done, of how many; may raise to end it."""
-Figures = dict[str, float]
+FiguresByName = dict[str, float]
 FORMAT = 1
 MADE_FOR = "made for"
 
@@ -60,7 +60,7 @@ class TaughtPrioritizer(KeptPrioritizer):
         """The options that what was learned is bound to."""
 
     @abstractmethod
-    def teach(self, paths: Sequence[Stops], progress: Progress = lambda *_: None) -> Figures:
+    def teach(self, paths: Sequence[Stops], progress: TeachingProgress = lambda *_: None) -> FiguresByName:
         """Learn from paths, and give figures for the card. NotTaught if they cannot teach."""
 
     @abstractmethod
@@ -96,7 +96,7 @@ class TaughtCard(msgspec.Struct, kw_only=True):
     prioritizer: str
     options: dict[str, Any] = {}
     paths: dict[str, Any] = {}
-    figures: Figures = {}
+    figures: FiguresByName = {}
     trained: str = ""
     sha256: str = ""
 

@@ -16,7 +16,7 @@ from focused.defaults import read
 from focused.pages.fetched import Fetched
 from focused.papers.paths.path import Path
 from focused.papers.paths.stops import Stops, resolve
-from focused.papers.prioritizers.taught import NotTaught, Progress, TaughtCard, TaughtPrioritizer, save_taught
+from focused.papers.prioritizers.taught import NotTaught, TaughtCard, TaughtPrioritizer, TeachingProgress, save_taught
 from focused.parts import choose_prioritizer
 from focused.prioritizers.options import build
 from focused.registry import find, usable
@@ -54,7 +54,9 @@ class PathTeaching:
         assert isinstance(prioritizer, TaughtPrioritizer)
         return cls(topic, prioritizer, options, models)
 
-    def teach(self, paths: Sequence[Path], fetched: Fetched, told: dict[str, Any], progress: Progress) -> TaughtCard:
+    def teach(
+        self, paths: Sequence[Path], fetched: Fetched, told: dict[str, Any], progress: TeachingProgress
+    ) -> TaughtCard:
         """Teach, and write what was learned and its card; ``told`` says where the paths came from."""
         stops = stops_of(paths, fetched)
         try:

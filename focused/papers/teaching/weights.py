@@ -17,7 +17,7 @@ import numpy as np
 
 from focused.frontier.starts import read_about
 from focused.papers.prioritizers.lexical import Lexical
-from focused.papers.prioritizers.taught import Progress, TaughtCard, save_taught
+from focused.papers.prioritizers.taught import TaughtCard, TeachingProgress, save_taught
 from focused.papers.teaching.crawled import Crawled, Floats, read_crawled
 from focused.teaching.plan import CannotTeach
 from focused.topics.identity import slug
@@ -54,7 +54,7 @@ def teach_weights(
     *,
     by: str = "order",
     precision: float = 0.1,
-    progress: Progress = lambda *_: None,
+    progress: TeachingProgress = lambda *_: None,
 ) -> Weights:
     """Find the weights on a job of the topic, and write them where its next crawl finds them."""
     of = read_about(connection)["topic"]["name"]
@@ -75,7 +75,7 @@ def teach_weights(
 
 
 def find_weights(
-    crawled: Crawled, *, by: str = "order", precision: float = 0.1, progress: Progress = lambda *_: None
+    crawled: Crawled, *, by: str = "order", precision: float = 0.1, progress: TeachingProgress = lambda *_: None
 ) -> Weights:
     """The combination with the lowest order score; of equal ones the most even."""
     tried = combinations(precision)
