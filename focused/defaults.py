@@ -95,6 +95,8 @@ SETTINGS = {
     "FOCUSED_DEATHS": Setting(POSITIVE, 3),
     #: A link may be postponed this many times (its host is asleep, robots.txt cannot be reached) before it is given up
     "FOCUSED_POSTPONED_TIMES": Setting(COUNT, 5),
+    #: Follow the links of a page that has the content of one fetched before? (Login and consent walls are such pages)
+    "FOCUSED_FOLLOW_DUPLICATES": Setting(SWITCH, False),
     # Several workers on one crawl
     #: Where the frontier is kept: `sqlite` is a file in the JOBDIR, for one process; `redis` is a Redis server, for any
     #: number of processes

@@ -1,36 +1,54 @@
-"""What the spider gives out: one item per page."""
+"""What the spider gives out: one item a page. An item's field stands in `FIELDS`, with where its value is from."""
 
 from __future__ import annotations
 
+import json
+import logging
 import re
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+from itemadapter import ItemAdapter
 from scrapy import Field, Item
+from scrapy.utils.serialize import ScrapyJSONEncoder
 
-from focused.pages.page import Page
+if TYPE_CHECKING:
+    from scrapy.http import Response
 
+    from focused.pages.page import Page
+    from focused.visits.visit import Visit
+
+logger = logging.getLogger(__name__)
+
+_ENCODER = ScrapyJSONEncoder()
 # What XML cannot hold, and what a terminal would obey.
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ufffe\uffff]")
 
+FIELDS: dict[str, Callable[[Any], Any]] = {
+    "url": lambda visit: visit.record.url,
+    "title": lambda visit: _CONTROL.sub("", visit.record.title),
+    "relevance": lambda visit: round(visit.record.relevance, 6),
+    "class": lambda visit: visit.record.best_class,
+    "depth": lambda visit: visit.lease.depth,
+    "parent": lambda visit: visit.lease.parent,
+    "order": lambda visit: visit.record.order,
+    "score": lambda visit: None if visit.lease.seed else visit.lease.score,
+    "time": lambda visit: visit.time,
+    "label": lambda visit: visit.label or None,
+}
+"""The fields of a page's item, in order, each with its value for a visit. ``label`` is left out where there is none."""
+VERDICT = ("relevance", "class", "score", "order")
+"""The fields that are filled in where an item of somebody else's has them unset."""
+
 
 class PageItem(Item):
-    """A fetched page and the critic's verdict. ``class`` is a field, too; Python's keyword keeps it out of the body.
+    """A fetched page and the critic's verdict. A pipeline may add fields of any name, or make a dict of it.
 
-    ``label`` is where on a path the page stands, where a prioritizer tells that.
-
-    ``page`` and ``token`` travel with the item through the pipelines and are not exported.
+    ``page``, ``response`` and ``token`` travel with it through the pipelines and are not exported.
     """
 
-    url = Field()
-    title = Field()
-    relevance = Field()
-    depth = Field()
-    parent = Field()
-    order = Field()
-    score = Field()
-    time = Field()
-    label = Field()
-
     _page: Page
+    _response: Response
     _token: int
 
     @property
@@ -39,16 +57,73 @@ class PageItem(Item):
         return self._page
 
     @property
+    def response(self) -> Response:
+        """The response, for pipelines that want the page's HTML."""
+        return self._response
+
+    @property
     def token(self) -> int:
-        """The lease under which the page was fetched; 0 without our frontier."""
+        """What its visit is found by."""
         return self._token
 
+    def __setitem__(self, key: str, value: Any) -> None:
+        if key not in self.fields:
+            # Of this item alone: others, and other crawls, keep their columns.
+            object.__setattr__(self, "fields", {**self.fields, key: Field()})
+        super().__setitem__(key, value)
+
     @classmethod
-    def of(cls, page: Page, token: int) -> PageItem:
-        """An item for a page that was just parsed."""
-        item = cls(url=page.url, title=_CONTROL.sub("", page.title))
-        item._page, item._token = page, token
+    def of(cls, visit: Visit, response: Response) -> PageItem:
+        """The item for a page that was judged and recorded."""
+        assert visit.page is not None
+        item = cls(fields_of(visit))
+        item._page, item._response, item._token = visit.page, response, visit.token
         return item
 
 
-PageItem.fields["class"] = Field()
+# Not in the class's body: there they would be put in the order of the alphabet, and `class` is a keyword.
+PageItem.fields.update({name: Field() for name in FIELDS})
+
+
+def fields_of(visit: Visit) -> dict[str, Any]:
+    """All fields of a page's item."""
+    values = {name: value(visit) for name, value in FIELDS.items()}
+    if values["label"] is None:
+        del values["label"]
+    return values
+
+
+def keep_item(item: Any, visit: Visit) -> None:
+    """Keep an item with the job as the pipelines made it, if it is the one of the page, as plain data."""
+    values = ItemAdapter(item).asdict()
+    assert visit.record is not None
+    if values == visit.record.item or values.get("order") != visit.record.order:
+        return
+    try:
+        visit.record.item = json.loads(_ENCODER.encode(values))
+    except TypeError as error:
+        # Scrapy's exporters cannot write it either, and say so.
+        logger.warning("The item of %s is kept without what pipelines changed: %s", visit.record.url, error)
+
+
+def verdict_of(visit: Visit) -> dict[str, Any]:
+    """What a response carries of its verdict: plain data."""
+    if visit.page is None or visit.lease.is_lost:
+        return {}
+    if visit.record is None:
+        return {"relevance": visit.verdict.relevance, "class": visit.verdict.best_class}
+    return {name: FIELDS[name](visit) for name in VERDICT}
+
+
+def fill_in(item: Any, visit: Visit) -> None:
+    """Write the verdict into an item's fields of these names that are unset; what cannot be written is left alone."""
+    if not visit.is_recorded:
+        return
+    adapter = ItemAdapter(item)
+    names = set(adapter.field_names())
+    for name in VERDICT:
+        if name in names and adapter.get(name) is None:
+            try:
+                adapter[name] = FIELDS[name](visit)
+            except Exception:  # a frozen class, or one that checks: each kind has an error of its own
+                return

@@ -5,25 +5,27 @@ Scrapy builds its components one by one, each from the crawler; here they find o
 
 from __future__ import annotations
 
-import json
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
 
+from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
-from focused.critics.base import Critic, Verdict
+from focused import signals
+from focused.critics.base import Critic
 from focused.critics.choose import choose_critic, critic_for, topic_reference
 from focused.defaults import read
-from focused.frontier.store import FrontierStore
-from focused.pages.page import Page, PageLimits
+from focused.frontier.store import FrontierStore, NewLink, PageRecord, StoreBroken
+from focused.pages.page import PageLimits
 from focused.pages.tokens import CrawlLexicon
-from focused.prioritizers.base import Lessons, Prioritizer
+from focused.prioritizers.base import Prioritizer
 from focused.prioritizers.options import build
 from focused.prioritizers.trainer import Trainer
 from focused.registry import find
@@ -32,17 +34,48 @@ from focused.safety.scope import Scope
 from focused.starting import refusal_of, topic_of
 from focused.topics.identity import slug
 from focused.topics.topic import Topic
+from focused.visits.training import LocalTraining, PooledTraining
+from focused.visits.visit import Scored, Visit
+from focused.visits.visits import Visits
+
+if TYPE_CHECKING:
+    from focused.learning import Learning
 
 logger = logging.getLogger(__name__)
 
 _OF: WeakKeyDictionary[Crawler, Parts] = WeakKeyDictionary()
 DEFAULT_PRIORITIZER = "focused"
-CRITIC_STATE = "critic state"
+
+
+Asked = tuple[NewLink, Request | None]
+"""A link, and the request that asks for it."""
+
+
+class Frontier(Protocol):
+    """What middlewares ask of whoever hands out requests: our scheduler, or what stands beside another one."""
+
+    def visit_of(self, request: Request, response: Response) -> Visit | None:
+        """The visit for which a response came; None if its request was not handed out for one."""
+
+    def to_link(self, request: Request) -> NewLink | None:
+        """A request as a link to be admitted; None if it goes out by another way."""
+
+    def admit(self, visit: Visit | None, links: Sequence[Asked], seen: Scored | None = None) -> None:
+        """Admit links of a page, those with evidence first: each with the request that asks for it, if there is one."""
+
+    def failed(self, request: Request, error: Exception) -> None:
+        """A request has come to nothing."""
+
+    def finish(self) -> None:
+        """Write what is still to be written before the job is read."""
+
+    def give_up(self, error: StoreBroken) -> None:
+        """End the crawl: the store cannot be written."""
 
 
 @dataclass(eq=False)
 class Parts:
-    """What the components of one crawl share. ``store`` is None under a scheduler that is not ours."""
+    """What the components of one crawl share. Those at the end are there once the job is open."""
 
     topic: Topic
     critic: Critic
@@ -52,45 +85,42 @@ class Parts:
     limits: PageLimits
     lexicon: CrawlLexicon = field(default_factory=CrawlLexicon)
     store: FrontierStore | None = None
-    left_out: dict[str, int] = field(default_factory=dict)
+    frontier: Frontier | None = None
+    visits: Visits = field(init=False)
+    learning: Learning = field(init=False)
 
-    @property
-    def scorer(self) -> Prioritizer:
-        """The snapshot of the prioritizer that scores now."""
-        return self.store.prioritizer if self.store else self.prioritizer
+    def begin(self, crawler: Crawler, store: FrontierStore, frontier: Frontier) -> None:
+        """The job is open: pages may come."""
+        # It saves what was learned by the room that opens jobs, which needs this one.
+        from focused.learning import Learning  # noqa: PLC0415
 
-    def judge(self, page: Page) -> Verdict:
-        """The verdict on a page: made on first need, then remembered on it."""
-        if page.verdict is None:
-            page.verdict = verdict = self.critic.judge(page)
-            if not 0.0 <= verdict.relevance <= 1.0:
-                page.verdict = None
-                raise ValueError(
-                    f"the critic {self.critic.name!r} gives {page.url} the relevance {verdict.relevance}: "
-                    f"it must be a number from 0 to 1"
-                )
-        return page.verdict
+        self.store, self.frontier = store, frontier
+        self.visits = Visits(
+            store,
+            self.critic,
+            PooledTraining(store) if store.is_shared else LocalTraining(self.trainer),
+            self.scope,
+            counter=_Counter(crawler),
+            follow_duplicates=read(crawler.settings, "FOCUSED_FOLLOW_DUPLICATES"),
+        )
+        self.learning = Learning(crawler, self)
 
-    def teach(self, token: int, lessons: Lessons | None) -> None:
-        """Hand the lessons that came under a lease to whoever trains: this process, or one of those that share."""
-        if self.store is not None and self.store.is_shared:
-            self.store.pool(token, lessons)
-        else:
-            self.trainer.add(lessons)
 
-    def learn_from_seed(self, seed: Page) -> None:
-        """Show the critic a seed page; what it takes from it is kept with the job."""
-        store = self.store
-        if store is not None and store.is_shared:
-            store.revise(CRITIC_STATE, partial(self._learn_from_seed_after, seed))
-        elif self.critic.learn_from_seed(seed) and store is not None:
-            store.note(CRITIC_STATE, json.dumps(self.critic.state()))
+class _Counter:
+    """Counts in a crawl's statistics, and tells its extensions."""
 
-    def _learn_from_seed_after(self, seed: Page, others: str | None) -> str | None:
-        """Greet a seed after those that other workers have greeted."""
-        if others is not None:
-            self.critic.restore(json.loads(others))
-        return json.dumps(self.critic.state()) if self.critic.learn_from_seed(seed) else None
+    def __init__(self, crawler: Crawler) -> None:
+        self._crawler = crawler
+
+    def count(self, what: str, number: float = 1) -> None:
+        """Add to a statistic."""
+        stats = self._crawler.stats
+        # inc_value is typed for whole numbers.
+        stats.set_value(what, stats.get_value(what, 0) + number)
+
+    def judged(self, record: PageRecord) -> None:
+        """A page counts."""
+        self._crawler.signals.send_catch_log(signals.page_judged, record=record, spider=self._crawler.spider)
 
 
 def has_topic(crawler: Crawler) -> bool:

@@ -43,6 +43,7 @@ SCHEDULER = "focused.frontier.scheduler.FrontierScheduler"
 
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "focused.middlewares.judge.JudgeMiddleware": 10,
     "focused.middlewares.robots.RobotsMiddleware": 100,
     "focused.middlewares.html_only.HtmlOnlyMiddleware": 540,
     "focused.middlewares.backoff.BackoffMiddleware": 560,
@@ -56,7 +57,7 @@ DOWNLOADER_MIDDLEWARES = {
 
 SPIDER_MIDDLEWARES = {
     "focused.middlewares.teaching.TeachingMiddleware": 5,
-    "focused.middlewares.prioritizer.PrioritizerMiddleware": 950,
+    "focused.middlewares.prioritizer.PrioritizerMiddleware": 10,
 }
 
 ITEM_PIPELINES = {
@@ -78,6 +79,5 @@ EXTENSIONS = {
 ASYNCIO_EVENT_LOOP = "uvloop.Loop" if is_installed("uvloop") else None
 LOG_LEVEL = "INFO"
 FEED_EXPORT_ENCODING = "utf-8"
-FEED_EXPORT_FIELDS = ["url", "title", "relevance", "class", "depth", "parent", "order", "score", "time", "label"]
 
 globals().update(from_environment())

@@ -1,7 +1,7 @@
 """Signals of our own, in the past tense."""
 
 page_judged = object()
-"""A page has its verdict. Arguments: item, record (a PageRecord), spider."""
+"""A page counts: it was judged, and its callback did not fail. Arguments: record (a PageRecord), spider."""
 
 seed_missed = object()
 """A request for a seed ended without a response, or was postponed. Arguments: request, error, spider."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from typing import Any, NoReturn, Self
+from typing import NoReturn, Self
 
 from scrapy import signals as scrapy_signals
 from scrapy.crawler import Crawler
@@ -18,6 +18,7 @@ from focused import signals
 from focused.critics.base import RELEVANT
 from focused.defaults import read
 from focused.extensions.progress import count
+from focused.frontier.beside import store_of
 from focused.frontier.scheduler import frontier_of
 from focused.frontier.store import Outcome, PageRecord
 from focused.parts import has_topic, parts_of
@@ -51,19 +52,21 @@ class LimitsExtension:
 
     def spider_opened(self) -> None:
         """Take up the counts of an earlier start."""
-        frontier = frontier_of(self.crawler)
-        if frontier is None:
+        store, frontier = store_of(self.crawler), frontier_of(self.crawler)
+        if store is None:
             return
-        frontier.most_pages, frontier.most_found = self._pages, self._found
-        self._found_so_far = frontier.store.found
-        if self._pages and frontier.store.pages >= self._pages:
-            self._refuse("pages", f"the job has {count(frontier.store.pages, 'page')} already")
+        if frontier is not None:
+            frontier.most_pages, frontier.most_found = self._pages, self._found
+        self._found_so_far = store.found
+        if self._pages and store.pages >= self._pages:
+            self._refuse("pages", f"the job has {count(store.pages, 'page')} already")
         elif self._found and self._found_so_far >= self._found:
             self._refuse("found", f"the job has {count(self._found_so_far, 'relevant page')} already")
 
-    def page_judged(self, item: Any, record: PageRecord) -> None:
+    def page_judged(self, record: PageRecord) -> None:
         """Count a page, and close when a limit is reached."""
-        self._recent.append(record.relevance)
+        if record.outcome is Outcome.PAGE:
+            self._recent.append(record.relevance)
         if record.outcome is Outcome.PAGE and record.relevance >= RELEVANT:
             self._found_so_far += 1
             self.crawler.stats.inc_value("focused/page/found")

@@ -76,7 +76,7 @@ class ProgressExtension:
         if terminal is None or settings.get("LOG_FILE"):
             self._repeat(self._log, self._every)
 
-    def page_judged(self, item: Any, record: PageRecord) -> None:
+    def page_judged(self, record: PageRecord) -> None:
         """Count a page."""
         self._pages += 1
         self._found += record.outcome is Outcome.PAGE and record.relevance >= RELEVANT

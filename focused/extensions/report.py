@@ -44,9 +44,11 @@ class ReportExtension:
 
     def spider_closed(self) -> None:
         """Note the end with the job; write the report."""
-        store = parts_of(self.crawler).store
-        if store is None:
+        parts = parts_of(self.crawler)
+        store = parts.store
+        if store is None or parts.frontier is None:
             return
+        parts.frontier.finish()
         if store.folder is None:
             if self.path is not None:
                 # A folder of its own a worker may have for other things, but a file that was asked for is missing.

@@ -16,10 +16,11 @@ from focused.defaults import read
 from focused.frontier.starts import note_start
 from focused.frontier.store import FrontierStore, JobRefused
 from focused.frontier.store_sqlite import SqliteStore
-from focused.parts import CRITIC_STATE, Parts
+from focused.parts import Parts
 from focused.prioritizers.base import Prioritizer
 from focused.topics.identity import fingerprint
 from focused.topics.topic import Topic
+from focused.visits.seeds import CRITIC_STATE
 
 logger = logging.getLogger(__name__)
 
@@ -124,5 +125,7 @@ def save_model(parts: Parts) -> None:
     """Keep what the prioritizer has learned so far with the job."""
     store = parts.store
     if store is not None and store.prioritizer.learns:
-        store.save_model(MODEL, store.prioritizer.state(), store.last_page - parts.trainer.pages_waiting)
+        unlearned = [*parts.trainer.orders, *parts.visits.untaught()]
+        upto = min(unlearned) - 1 if unlearned else store.last_page
+        store.save_model(MODEL, store.prioritizer.state(), upto)
         store.note(LESSONS, str(parts.trainer.learned))

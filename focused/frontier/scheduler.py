@@ -10,31 +10,43 @@ from __future__ import annotations
 
 import logging
 from collections import Counter, deque
-from functools import cached_property
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from collections.abc import Sequence
+from functools import cached_property, partial
+from random import getrandbits
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Self, cast
 
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler, Scheduler
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
+from scrapy.http import Response
 from scrapy.utils.asyncio import CallLaterResult, call_later
 from scrapy.utils.defer import _schedule_coro
-from scrapy.utils.job import job_dir
 
 from focused.defaults import read
 from focused.frontier.engine import EngineAccess
+from focused.frontier.flights import Flights
+from focused.frontier.job_folder import job_folder
 from focused.frontier.outcomes import POSTPONED, OutcomeNoter, note
 from focused.frontier.requests import META, is_plain, priority_to_base, request_from_bytes, request_to_bytes
 from focused.frontier.resume import open_store
-from focused.frontier.store import SEED_RANK, FrontierStore, JobRefused, Lease, NewLink, Outcome, StoreAway, StoreBroken
-from focused.pages.urls import join, url_to_host
-from focused.parts import Parts, has_topic, parts_of
+from focused.frontier.store import (
+    SEED_RANK,
+    FrontierStore,
+    JobRefused,
+    Lease,
+    NewLink,
+    Outcome,
+    StoreAway,
+    StoreBroken,
+)
+from focused.pages.urls import join, url_to_host, url_to_key
+from focused.parts import Asked, Parts, has_topic, parts_of
 from focused.redis.workers.departures import Departures
 from focused.redis.workers.ending import Ending
 from focused.starting import refusal_of
+from focused.visits.visit import Scored, Visit
 
 if TYPE_CHECKING:
     from focused.redis.store import RedisStore
@@ -57,7 +69,7 @@ class FrontierScheduler(BaseScheduler):
         self.crawler = crawler
         self._engine = EngineAccess(crawler)
         self._outcomes = OutcomeNoter(crawler)
-        self._flights: dict[int, Request] = {}
+        self._flights = Flights(crawler, self._engine)
         self._coming_back: dict[int, Request] = {}
         self._kept_in_memory: dict[int, Request] = {}
         self._kept_here: deque[Request] = deque()
@@ -68,7 +80,6 @@ class FrontierScheduler(BaseScheduler):
         self._sleeping: dict[str, float] = {}
         self._timer: CallLaterResult | None = None
         self._flusher: CallLaterResult | None = None
-        self._temporary: TemporaryDirectory[str] | None = None
         self._ending = Ending()
         self._departures: Departures | None = None
         self._membership: Membership | None = None
@@ -79,9 +90,6 @@ class FrontierScheduler(BaseScheduler):
         self.most_pages: int = 0
         self.most_found: int = 0
         crawler.signals.connect(self._spider_opened, signals.spider_opened)
-        crawler.signals.connect(self._spider_error, signals.spider_error)
-        crawler.signals.connect(self._response_received, signals.response_received)
-        crawler.signals.connect(self._clean_up, signals.engine_stopped)
 
     @cached_property
     def parts(self) -> Parts:
@@ -99,9 +107,10 @@ class FrontierScheduler(BaseScheduler):
             self._broken = True
             return
         try:
-            self.store = self.parts.store = open_store(
-                self.parts, self.crawler.settings, self._job_folder, self._is_ending
+            self.store = open_store(
+                self.parts, self.crawler.settings, partial(job_folder, self.crawler), self._is_ending
             )
+            self.parts.begin(self.crawler, self.store, self)
             if self.store.is_shared:
                 self._share()
         except (JobRefused, StoreBroken) as error:
@@ -115,13 +124,6 @@ class FrontierScheduler(BaseScheduler):
         """A crawl that must not begin ends here: what Scrapy has opened by now it can close again."""
         if self._cannot_begin is not None:
             raise self._cannot_begin
-
-    def _job_folder(self) -> Path:
-        folder = job_dir(self.crawler.settings)
-        if folder is None:
-            self._temporary = TemporaryDirectory(prefix="focused-")
-            folder = self._temporary.name
-        return Path(folder)
 
     def _share(self) -> None:
         """Live among other workers."""
@@ -148,13 +150,8 @@ class FrontierScheduler(BaseScheduler):
         if self.parts.store is not None:
             self._close_store(self.parts.store)
 
-    def _clean_up(self) -> None:
-        """A job without a JOBDIR lasts as long as somebody may want to read it: a report at the end does."""
-        if self._temporary is not None:
-            self._temporary.cleanup()
-
     def _close_store(self, store: FrontierStore) -> None:
-        for step in (self._settle, store.close):
+        for step in (self._settle, self.parts.learning.close, store.close):
             try:
                 step()
             except StoreBroken as error:
@@ -171,10 +168,11 @@ class FrontierScheduler(BaseScheduler):
 
     def enqueue_request(self, request: Request) -> bool:
         try:
-            token = request.meta.get(META, {}).get("token")
-            if token is not None and token in self._flights:
-                return self._take_back(request, token)
-            return self._admit(request)
+            told = request.meta.get(META, {})
+            if "admitted" in told:
+                return bool(request.meta.pop(META)["admitted"])
+            lease = self._coming_under(told.get("token", 0))
+            return self._take_back(request, lease) if lease is not None else self._admit(request)
         except StoreBroken as error:
             self.give_up(error)
             return False
@@ -212,7 +210,7 @@ class FrontierScheduler(BaseScheduler):
             refusal = "" if lease.token in self._coming_back else self._refusal(lease)
             if not refusal:
                 return lease
-            self.store.acknowledge(lease.token, Outcome.DENIED, refusal)
+            self.store.acknowledge(lease, Outcome.DENIED, refusal)
             self._count(Outcome.DENIED)
         self._wake_at(monotonic())
         return None
@@ -221,60 +219,73 @@ class FrontierScheduler(BaseScheduler):
         """Why a link is not to be fetched: its host is full, or the rules were others when it came in."""
         if 0 < self._per_host <= self.store.pages_of(lease.host):
             return f"limit of {self._per_host} pages per host"
-        host = self.store.host_name(lease.host)
-        reason = self.parts.scope.refusal(lease.url, host, lease.depth, is_given=not lease.source)
+        reason = self.parts.scope.refusal(lease.url, lease.host_name, lease.depth, is_given=not lease.source)
         if reason and lease.seed:
             logger.warning("The seed %s is not fetched: its host is not one that may be crawled", lease.url)
         return f"out of scope: {reason}" if reason else ""
 
     # --- coming in ---------------------------------------------------------------------------------------------
 
-    def _admit(self, request: Request) -> bool:
-        meta = request.meta.get(META, {})
-        plain = is_plain(request, self.spider)
+    def to_link(self, request: Request) -> NewLink | None:
+        """A request as a link to be admitted; None if only this worker can send it, and does so without a lease."""
         new = NewLink(
             url=join(request.url, "") or request.url,
             host=url_to_host(request.url),
-            link=meta.get("link", 0),
             depth=request.meta.get("depth", 0),
-            source=meta.get("source", 0),
             base=self._base(request),
         )
-        kept = None
-        if not plain:
-            new.key = self._fingerprint(request)
-            kept = self._store_whole(request, new)
-        if kept is not None and self.store.is_shared:
-            return self._keep_here(request, new.key)
-        if not self.store.add(new):
-            self.crawler.stats.inc_value("focused/link/known")
-            return False
-        if kept is not None:
-            self._kept_in_memory[self.store.link_with(new.key)] = kept
-        self.crawler.stats.inc_value("focused/link/admitted")
-        return True
+        if not is_plain(request, self.spider):
+            new.key = self._key(request, new.url)
+            if not self._store_whole(request, new) and self.store.is_shared:
+                request.meta[META] = {"admitted": self._keep_here(request, new.key or url_to_key(new.url))}
+                return None
+        return new
+
+    def admit(self, visit: Visit | None, links: Sequence[Asked], scored: Scored | None = None) -> None:
+        """Admit links of a page; their requests find themselves admitted when the engine hands them in."""
+        admitted = self.parts.visits.admit(visit, [new for new, _ in links], scored)
+        rows = zip(links, admitted.links.tolist(), admitted.fresh.tolist(), strict=True)
+        for (new, request), link, is_fresh in rows:
+            if request is None:
+                continue
+            request.meta[META] = {"admitted": is_fresh}
+            if is_fresh and new.request is None and not is_plain(request, self.spider):
+                self._kept_in_memory[link] = request
+            self.crawler.stats.inc_value("focused/link/admitted" if is_fresh else "focused/link/known")
+
+    def _admit(self, request: Request) -> bool:
+        """Admit a request that is of no page."""
+        new = self.to_link(request)
+        if new is not None:
+            self.admit(None, [(new, request)])
+        return bool(request.meta.pop(META)["admitted"])
 
     def _base(self, request: Request) -> float:
         if request.meta.get("is_start_request"):
             return SEED_RANK
-        return priority_to_base(request.priority - request.meta.get(META, {}).get("priority", 0))
+        return priority_to_base(request.priority)
 
-    def _fingerprint(self, request: Request) -> int:
-        fingerprint = self.crawler.request_fingerprinter.fingerprint(request)
+    def _key(self, request: Request, url: str) -> int:
+        """The identity of a request that is more than its address; 0 if its address tells it from all others.
+
+        One that is not to be filtered takes a number of its own if its address is known already.
+        """
         if request.dont_filter:
-            return int.from_bytes(fingerprint[:4], "big") >> 1 << 32 | self.store.new_number() & 0xFFFFFFFF
-        return int.from_bytes(fingerprint[:8], "big") >> 1
+            return getrandbits(63) if self.store.known([url]).links[0] else 0
+        fingerprint = self.crawler.request_fingerprinter.fingerprint
+        own = fingerprint(request)
+        return int.from_bytes(own[:8], "big") >> 1 if own != fingerprint(Request(request.url)) else 0
 
-    def _store_whole(self, request: Request, new: NewLink) -> Request | None:
-        """Put a request that is more than an address into its link; those that cannot be written stay in memory."""
+    def _store_whole(self, request: Request, new: NewLink) -> bool:
+        """Put a request that is more than an address into its link; False if it cannot be written."""
         try:
             new.request = request_to_bytes(request, self.spider)
         except (TypeError, ValueError, OverflowError) as error:
             if not self._kept_in_memory:
                 logger.warning("%s cannot be written to the job (%s): it is lost if the crawl dies", request, error)
             self.crawler.stats.inc_value("focused/link/kept_in_memory")
-            return request
-        return None
+            return False
+        return True
 
     def _keep_here(self, request: Request, key: int) -> bool:
         """A request that only this worker can send is told to nobody. It goes out without a lease."""
@@ -284,28 +295,32 @@ class FrontierScheduler(BaseScheduler):
         self._kept_here.append(request)
         return True
 
-    def _take_back(self, request: Request, token: int) -> bool:
+    def _coming_under(self, token: int) -> Lease | None:
+        """The lease under which a retry or a redirect comes back: one for which no page has come yet."""
+        visit = self.parts.visits.of(token)
+        return visit.lease if visit is not None and visit.page is None and token in self._flights else None
+
+    def _take_back(self, request: Request, lease: Lease) -> bool:
         """A retry or a redirect re-enters under the lease of the original."""
-        host = self._host_of(token)
+        host, link = lease.host, lease.link
         if self._departures is not None:
             # Before it goes on to another host: that it went out to this one must be known.
-            self._departures.came_back(token)
-        if request.url != self._flights[token].url:
+            self._departures.came_back(lease.token)
+        if request.url != self._flights[lease.token].url:
             url = join(request.url, "")
             admitted = self.parts.scope.admit([url], [url_to_host(url)], request.meta.get("depth", 0))[0]
             if not url or admitted is None:
                 note(request, Outcome.DENIED, f"redirect out of scope: {request.url}")
                 return False
-            before = self.store.link_of(token)
-            if not self.store.redirect(token, url, url_to_host(url)):
+            if not self.store.redirect(lease, url, url_to_host(url)):
                 return False
-            if self.store.link_of(token) != before:
+            if lease.link != link:
                 self._count(Outcome.REDIRECT)
-        del self._flights[token]
+        del self._flights[lease.token]
         self._free(host)
         request.meta[META].pop("outcome", None)
-        self._coming_back[token] = request
-        self.store.return_lease(token)
+        self._coming_back[lease.token] = request
+        self.store.return_lease(lease)
         return True
 
     # --- going out ---------------------------------------------------------------------------------------------
@@ -314,10 +329,11 @@ class FrontierScheduler(BaseScheduler):
         request = self._coming_back.pop(lease.token, None) or self._build(lease)
         self._outcomes.watch(request)
         self._flights[lease.token] = request
+        self.parts.visits.begin(lease)
         self._busy[lease.host] += 1
         self._last[lease.host] = monotonic()
         if self._departures is not None:
-            self._departures.watch(lease.token, request, self.store.host_name(lease.host))
+            self._departures.watch(lease.token, request, lease.host_name)
         if self._flusher is None:
             self._flusher = call_later(_FLUSH_AFTER, self._flush)
         return request
@@ -387,54 +403,48 @@ class FrontierScheduler(BaseScheduler):
 
     def _settle(self) -> None:
         """Acknowledge what has left the engine."""
-        if not self._flights:
-            return
-        in_progress = self._engine.in_progress()
-        for token, request in [(t, r) for t, r in self._flights.items() if r not in in_progress]:
-            host = self._host_of(token)
-            del self._flights[token]
-            self._end(token, request)
+        for token, request in self._flights.landed():
+            lease = self.store.leases[token]
+            host = lease.host
+            self._end(lease, request)
             self._free(host)
 
     def let_go_of_lost(self) -> None:
         """Forget what waits to be sent again under leases that were lost."""
-        for token in [token for token in self._coming_back if not self.store.link_of(token)]:
-            del self._coming_back[token]
-            self._lose(token)
+        for lease in [lease for token in self._coming_back if (lease := self.store.leases[token]).is_lost]:
+            del self._coming_back[lease.token]
+            self._lose(lease)
 
-    def _lose(self, token: int) -> None:
+    def _lose(self, lease: Lease) -> None:
         """This worker was taken for dead, and the link is somebody else's now."""
-        self.store.acknowledge(token, Outcome.OTHER)
+        self.parts.visits.forget(lease)
+        self.store.acknowledge(lease, Outcome.OTHER)
         self.crawler.stats.inc_value("focused/lease/lost")
 
-    def _end(self, token: int, request: Request) -> None:
+    def _end(self, lease: Lease, request: Request) -> None:
         if self._departures is not None:
-            self._departures.came_back(token)
-        if not self.store.link_of(token):
-            self._lose(token)
+            self._departures.came_back(lease.token)
+        if lease.is_lost:
+            self._lose(lease)
             return
         number, detail = request.meta.get(META, {}).get("outcome", (Outcome.OTHER.value, ""))
         if number == POSTPONED:
-            if self._postpone(token, request, float(detail)):
+            if self._postpone(lease, request, float(detail)):
                 return
             number, detail = Outcome.DENIED.value, "postponed too often"
-        outcome = Outcome(number)
-        if outcome is Outcome.DEAD or self.store.was_redirected(token):
-            self.parts.teach(token, self.store.lessons_of(token))
-        ended = self.store.acknowledge(token, outcome, str(detail))
-        self._count(ended)
+        self._count(self.parts.visits.end(lease, Outcome(number), str(detail)))
 
     def _count(self, outcome: Outcome) -> None:
         self.crawler.stats.inc_value(f"focused/outcome/{outcome.name.lower()}")
 
-    def _postpone(self, token: int, request: Request, seconds: float) -> bool:
-        link = self.store.link_of(token)
-        self._postponed[link] += 1
-        if self._postponed[link] > read(self.crawler.settings, "FOCUSED_POSTPONED_TIMES"):
+    def _postpone(self, lease: Lease, request: Request, seconds: float) -> bool:
+        self._postponed[lease.link] += 1
+        if self._postponed[lease.link] > read(self.crawler.settings, "FOCUSED_POSTPONED_TIMES"):
             return False
         self.sleep(url_to_host(request.url), seconds)
         self.crawler.stats.inc_value("focused/link/postponed")
-        self.store.postpone(token)
+        self.parts.visits.forget(lease)
+        self.store.postpone(lease)
         return True
 
     def _free(self, host: int) -> None:
@@ -443,26 +453,31 @@ class FrontierScheduler(BaseScheduler):
             del self._busy[host]
         self.store.release(host)
 
-    def _host_of(self, token: int) -> int:
-        return self.store.host_of(token)
+    def visit_of(self, request: Request, response: Response) -> Visit | None:
+        """The visit for which a response came. Its page is about to be parsed: its lease must be known before."""
+        if not self._flights.holds(request):
+            return None
+        visit = self.parts.visits.of(request.meta[META]["token"])
+        if visit is not None and visit.page is None:
+            self._begin_work(visit.lease)
+        return visit
 
-    def _response_received(self, request: Request) -> None:
-        """A page is about to be parsed and judged: if that is the end of the process, its lease must be known."""
-        token = request.meta.get(META, {}).get("token", 0)
+    def failed(self, request: Request, error: Exception) -> None:
+        """Nothing to do: its errback, which also sees what no middleware does, notes how a request ends."""
+
+    def finish(self) -> None:
+        """Nothing to do: a scheduler is closed before the job is read."""
+
+    def _begin_work(self, lease: Lease) -> None:
         if self._departures is not None:
-            self._departures.came_back(token)
+            self._departures.came_back(lease.token)
         elif self._flusher is not None:
             self._flusher.cancel()
             self._flush()
         try:
-            self.store.begin_work(token)
+            self.store.begin_work(lease)
         except StoreBroken as error:
             self.give_up(error)
-
-    def _spider_error(self, failure: Any, response: Any) -> None:
-        request = getattr(response, "request", None)
-        if request is not None:
-            note(request, Outcome.FAILED, f"callback: {failure.value!r}")
 
     def give_up(self, error: StoreBroken) -> None:
         """The store cannot be written: end the crawl; nothing that was acknowledged is lost."""

@@ -84,12 +84,16 @@ class NewLink:
 
 @dataclass(slots=True)
 class PageRecord:
-    """What is kept of a page that was fetched; ``order`` counts pages in the order in which they were judged."""
+    """What is kept of a page that was fetched; ``order`` counts pages in the order in which they were judged.
+
+    A short page, of hardly any words, is a repetition if the page that led to it has the same upper half of the digest.
+    """
 
     link: int
     url: str
     relevance: float
     digest: int
+    is_short: bool = False
     outcome: Outcome = Outcome.PAGE
     order: int = 0
     title: str = ""
@@ -309,7 +313,7 @@ class FrontierStore(ABC):
         """Keep the evidence of one page's links (``evidence.link`` says which); waiting ones are ordered anew."""
 
     @abstractmethod
-    def evidence_of(self, link: int) -> Evidence | None:
+    def evidence_of(self, link: Lease | int) -> Evidence | None:
         """All kept evidence of a link; a store may let go of it when the link is through."""
 
     # --- leases ------------------------------------------------------------------------------------------------

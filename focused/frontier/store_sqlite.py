@@ -327,13 +327,21 @@ class SqliteStore(FrontierStore):
         lease = self._lease(lease)
         self._order_number += 1
         page.link, page.order = lease.link, self._order_number
-        if self._first_with(page.digest) in {0, page.link}:
+        if self._first_with(page.digest) in {0, page.link} and not self._repeats(lease.source, page):
             self._digests[page.digest] = page.link
         else:
             page.outcome = Outcome.DUPLICATE
         lease.page = page
         self._count(page, 1)
         return page
+
+    def _repeats(self, source: int, page: PageRecord) -> bool:
+        """Is a short page, but for its addresses, the very page that led to it?"""
+        if not page.is_short:
+            return False
+        digests = [lease.page.digest for lease in self._leases.values() if lease.page and lease.link == source]
+        digests += [digest for (digest,) in self._file.rows("SELECT digest FROM pages WHERE link = ?", (source,))]
+        return any(digest >> 32 == page.digest >> 32 for digest in digests)
 
     def _drop_page(self, lease: Lease) -> None:
         """A recorded page will not be kept after all: its content is free for others."""

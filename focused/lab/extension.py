@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 from scrapy import signals as scrapy_signals
 from scrapy.crawler import Crawler
@@ -48,7 +48,7 @@ class LabExtension:
         """Start the clock: loading Python is not the crawl's cost."""
         self._began = time.process_time()
 
-    def page_judged(self, item: Any, record: PageRecord) -> None:
+    def page_judged(self, record: PageRecord) -> None:
         """Count a page, and close when there are enough."""
         self._pages += normal_form(record.url) not in self._ignored
         if self._pages == self._most:

@@ -1,179 +1,217 @@
-"""Scores links before they are followed: the apprentice's place in Scrapy.
+"""Scores links before they are followed: the prioritizer's place in Scrapy.
 
-All links of a page become evidence at once and are scored at once. In our own spider, pages arrive as `PageItem` and
-their links stay inside: a `Request` is built only for addresses not seen before; for links that wait already, the
-new evidence goes to the frontier without one. In anybody else's spider, the requests that it yields for links of the
-page get their score added to ``request.priority``, with any scheduler.
-
-Ours stands closest to the spider (above Scrapy's 900), so that the requests it makes pass through the stock
-middlewares for depth and address length like any other.
+All links of a page become evidence at once and are scored at once; the score is added to ``request.priority``, with
+any scheduler. A known link gets the evidence without a request. Ours stands nearest the engine, behind the middlewares
+for depth, address length and a user's own: it sees what they let through, and only that is admitted to the frontier.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator
-from functools import cached_property
+from collections.abc import AsyncIterator, Iterable
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scrapy import Request
+from scrapy import Request, signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
-from scrapy.http import HtmlResponse, Response
+from scrapy.exceptions import CloseSpider, NotConfigured
+from scrapy.http import Response
 
+from focused.arrivals import Arrivals
+from focused.frontier.beside import store_of
 from focused.frontier.requests import META, score_to_priority
-from focused.frontier.scheduler import frontier_of
-from focused.frontier.store import Known, State, StoreBroken
-from focused.items import PageItem
-from focused.middlewares.learning import StockLearner
-from focused.pages.evidence import Evidence
-from focused.pages.page import Links, Page, parse_page
-from focused.pages.urls import join, url_to_host
-from focused.parts import Parts, has_topic, parts_of
+from focused.frontier.store import NewLink, State, StoreBroken
+from focused.items import PageItem, fill_in, keep_item
+from focused.pages.urls import join
+from focused.parts import Asked, Frontier, Parts, has_topic
+from focused.visits.visit import FoundLinks, Scored, Visit
 
 
 class PrioritizerMiddleware:
-    """Gives every link of a page its score."""
+    """Gives the requests of a page their priority, and has what remains to be done for the page done at its end."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self.crawler = crawler
-        # Only used without our store, beside Scrapy's own filter: it saves building requests that it would drop.
-        self._requested: set[str] = set()
-
-    @cached_property
-    def parts(self) -> Parts:
-        """What the components of this crawl share."""
-        return parts_of(self.crawler)
-
-    @cached_property
-    def _stock(self) -> StockLearner:
-        return StockLearner(self.parts)
+        if not has_topic(crawler):
+            raise NotConfigured
+        self._arrivals = Arrivals(crawler)
+        crawler.signals.connect(self.spider_opened, signals.spider_opened)
+        for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
+            crawler.signals.connect(self.item_through, signal)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        if not has_topic(crawler):
-            raise NotConfigured
         return cls(crawler)
 
+    def spider_opened(self) -> None:
+        """Open the job, if the scheduler has not."""
+        store_of(self._arrivals.crawler)
+
+    async def item_through(self, item: Any, response: Any) -> None:
+        """Our item has left the pipelines: the job keeps it as they made it. If they took it for another, learn now."""
+        visit = (
+            self.parts.visits.of(response.meta.get(META, {}).get("token", 0))
+            if isinstance(response, Response)
+            else None
+        )
+        if visit is not None and visit.gives_item:
+            keep_item(item, visit)
+            await self.parts.learning.page_done(visit)
+
+    @property
+    def parts(self) -> Parts:
+        """The parts of the crawl, which are made when it begins."""
+        return self._arrivals.parts
+
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        """Links of pages become requests; requests that came by themselves get their score.
+        """Requests together, when the callback has ended; our item behind them; what else there is at once.
 
-        Of a page whose links cannot be kept nothing comes: neither they nor its item.
+        Links come first: when the item's pipelines have the prioritizer learn, they are scored anew with the rest.
         """
+        assert response.request is not None
+        visit = await self._arrivals.take_in(response.request, response)
+        output = _Output(visit)
+        async for item in output.collect(result):
+            yield item
         try:
-            async for output in self._scored(response, result):
-                yield output
+            requests = self._admitted(output.requests, visit)
         except StoreBroken as error:
-            frontier = frontier_of(self.crawler)
-            assert frontier is not None
-            frontier.give_up(error)
-
-    async def _scored(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
-        requests: list[Request] = []
-        followed = False
-        async for output in result:
-            if isinstance(output, PageItem):
-                self._label(output, response)
-                # Links first: when the item's pipelines have the prioritizer learn, these are scored anew with it.
-                follow = self._follow if self.parts.store else self._follow_without_store
-                for request in follow(output.page, response):
-                    yield request
-                followed = True
-                yield output
-            elif isinstance(output, Request):
-                # Many spiders hand on the meta of the response: under its lease only it itself may come back.
-                output.meta.pop(META, None)
-                output.meta.pop("is_start_request", None)
-                requests.append(output)
-            else:
-                yield output
-        if isinstance(response, HtmlResponse) and not followed:
-            self._score(requests, response)
+            # Of a page whose links cannot be kept nothing comes: neither they nor its item.
+            self._frontier.give_up(error)
+            return
         for request in requests:
             yield request
+        if output.end is not None and output.has_failed:
+            raise output.end
+        if visit is not None:
+            visit.gives_item = bool(output.items)
+        for item in output.items:
+            yield item
+        if visit is not None and not output.items:
+            await self.parts.learning.page_done(visit)
+        if output.end is not None:
+            raise output.end
 
-    def _label(self, item: PageItem, response: Response) -> None:
-        """What the prioritizer says of the page's place on its path."""
-        prioritizer, store = self.parts.scorer, self.parts.store
-        if not prioritizer.labels_pages:
-            return
-        arrived_by = store.evidence_of(store.link_of(item.token)) if store else self._stock.arrived_by(response)
-        item["label"] = prioritizer.label_of(item.page, self.parts.judge(item.page), arrived_by=arrived_by)
+    @property
+    def _frontier(self) -> Frontier:
+        assert self.parts.frontier is not None
+        return self.parts.frontier
 
-    def _follow(self, page: Page, response: Response) -> Iterator[Request]:
-        """Requests for the links of a page that nobody has seen before."""
-        urls, rows = self._admitted(page, response.meta.get("depth", 0) + 1)
-        for url, link in self._take_in(page, urls, rows, response).items():
-            if link["fresh"]:
-                yield Request(url, priority=link["meta"]["priority"], meta={META: link["meta"]})
+    def _admitted(self, requests: list[Request], visit: Visit | None) -> list[Request]:
+        """The requests of a page that may go on, admitted together with the evidence of its links."""
+        if visit is None or visit.record is None:
+            self._frontier.admit(None, [(new, request) for request, new in self._to_links(requests)])
+            return requests
+        if visit.lease.is_lost:
+            # The lease was lost: another worker fetches this page, and follows its links.
+            return []
+        assert visit.page is not None
+        if not visit.is_followed:
+            found = set(visit.page.links.urls)
+            requests = [request for request in requests if join(request.url, "") not in found]
+            self._frontier.admit(visit, [(new, request) for request, new in self._to_links(requests)])
+            return requests
+        links = self._links(visit, requests)
+        self._frontier.admit(visit, *self._scored(visit, links, requests))
+        return requests
 
-    def _take_in(self, page: Page, urls: list[str], rows: list[int], response: Response) -> dict[str, Any]:
-        """Give the evidence of some of a page's links to the frontier; what their requests carry, by address."""
+    def _to_links(self, requests: Iterable[Request]) -> Iterable[tuple[Request, NewLink]]:
+        for request in requests:
+            new = self._frontier.to_link(request)
+            if new is not None:
+                yield request, new
+
+    def _links(self, visit: Visit, requests: list[Request]) -> FoundLinks:
+        """The links of a page: those in scope, and those that a spider of somebody else's asks for beyond."""
+        assert visit.page is not None
+        links = self.parts.visits.links_of(visit)
+        beyond = {join(request.url, "") for request in requests}.difference(links.urls)
+        rows = [row for row, url in enumerate(visit.page.links.urls) if url in beyond] if beyond else []
+        if not rows:
+            return links
+        rows = sorted({*links.rows, *rows})
+        urls = dict(zip(links.rows, links.urls, strict=True))
+        addresses = [found if (found := visit.page.links.urls[row]) in beyond else urls[row] for row in rows]
+        return self.parts.visits.ask(rows, addresses)
+
+    def _scored(self, visit: Visit, links: FoundLinks, requests: list[Request]) -> tuple[list[Asked], Scored | None]:
+        """What is to be admitted: links that want evidence, then requests for what is no link of the page."""
+        asked = {join(request.url, "") or request.url: (request, new) for request, new in self._to_links(requests)}
+        known = links.known
+        is_asked = np.array([url in asked for url in links.urls], np.bool_)
+        wanted = np.flatnonzero(
+            known.wanted & (known.links != visit.lease.link) & (is_asked | (known.states != State.UNKNOWN))
+        )
+        entries: list[Asked] = []
+        scored = self._score(visit, links, wanted) if len(wanted) else None
+        best: dict[str, float] = {}
+        for i, score in zip(wanted.tolist(), scored.scores.tolist() if scored else [], strict=True):
+            url = links.urls[i]
+            request, new = asked.get(url, (None, NewLink(url, "")))
+            if not new.key:
+                new.link, new.relevance = int(known.links[i]), float(known.relevance[i])
+            entries.append((new, request if url not in best else None))
+            best[url] = max(score, best.get(url, 0.0))
+        for url, (request, new) in asked.items():
+            if url in best:
+                request.priority += score_to_priority(best[url])
+            else:
+                entries.append((new, request))
+        return entries, scored
+
+    def _score(self, visit: Visit, links: FoundLinks, wanted: NDArray[np.int64]) -> Scored:
         store = self.parts.store
         assert store is not None
-        token = response.meta.get(META, {}).get("token", 0)
-        source = store.link_of(token)
-        if token and not source:
-            # The lease was lost: another worker fetches this page, and takes in its links.
-            return {}
-        known = store.reserve(urls)
-        wanted = np.flatnonzero(known.wanted & (known.links != source))
-        if not len(wanted):
-            return {}
-        evidence = self._evidence(page, page.links.select(rows), known, wanted, source)
-        scores = self.parts.scorer.finite_scores(evidence)
-        store.add_evidence(source, evidence, scores)
-        self.parts.teach(token, store.late_lessons(evidence, self.parts.judge(page).relevance))
-        fresh = (known.states == State.RESERVED).tolist()
-        taken = {}
-        for i, link, score in zip(wanted.tolist(), evidence.link.tolist(), scores.tolist(), strict=True):
-            meta = {"link": link, "source": source, "priority": score_to_priority(score)}
-            taken[urls[i]] = {"fresh": fresh[i], "meta": meta}
-        return taken
-
-    def _follow_without_store(self, page: Page, response: Response) -> Iterator[Request]:
-        """Requests for the links of a page, under a scheduler that is not ours."""
-        urls, _ = self._admitted(page, response.meta.get("depth", 0) + 1)
-        fresh = [url for url in dict.fromkeys(urls) if url not in self._requested]
-        self._requested.update(fresh)
-        yield from self._stock.score([Request(url) for url in fresh], response, page)
-
-    def _admitted(self, page: Page, depth: int) -> tuple[list[str], list[int]]:
-        """The addresses of a page's links that may enter the frontier, and which links they are."""
-        urls = page.links.urls
-        admitted = self.parts.scope.admit(urls, [url_to_host(url) for url in urls], depth)
-        rows = [i for i, url in enumerate(admitted) if url]
-        return [url for url in admitted if url], rows
-
-    def _evidence(self, page: Page, links: Links, known: Known, wanted: NDArray[np.int64], source: int) -> Evidence:
-        prioritizer, store = self.parts.scorer, self.parts.store
-        assert store is not None
-        verdict = self.parts.judge(page)
-        arrived_by = store.evidence_of(source) if prioritizer.follows_paths else None
+        assert visit.page is not None
+        prioritizer, page = store.prioritizer, visit.page
+        arrived_by = store.evidence_of(visit.lease) if prioritizer.follows_paths else None
         if prioritizer.sees_fetched:
             # Neighbours that were fetched speak for a link, so all of them are shown.
-            every = prioritizer.evidence(page, verdict, links, fetched=known.relevance, arrived_by=arrived_by)
+            every = prioritizer.evidence(
+                page,
+                visit.verdict,
+                page.links.select(links.rows),
+                fetched=links.known.relevance,
+                arrived_by=arrived_by,
+            )
             evidence = every.select(wanted)
         else:
-            evidence = prioritizer.evidence(page, verdict, links.select(wanted), arrived_by=arrived_by)
-        evidence.link = known.links[wanted].astype(np.uint32)
-        return evidence
+            rows = np.array(links.rows, np.int64)[wanted]
+            evidence = prioritizer.evidence(page, visit.verdict, page.links.select(rows), arrived_by=arrived_by)
+        return Scored(evidence, prioritizer.finite_scores(evidence))
 
-    def _score(self, requests: list[Request], response: HtmlResponse) -> None:
-        """Requests of somebody's own spider: those for links of the page get the links' scores."""
-        page = self._page(response)
-        if self.parts.store is None:
-            self._stock.score(requests, response, page)
-            return
-        by_url = {join(request.url, ""): request for request in requests}
-        rows = [i for i, url in enumerate(page.links.urls) if url in by_url]
-        if not rows:
-            return
-        for url, link in self._take_in(page, [page.links.urls[i] for i in rows], rows, response).items():
-            request = by_url[url]
-            request.priority += link["meta"]["priority"] - request.meta.get(META, {}).get("priority", 0)
-            request.meta[META] = link["meta"]
 
-    def _page(self, response: HtmlResponse) -> Page:
-        return parse_page(response.selector.root, response.url, self.parts.limits, lexicon=self.parts.lexicon)
+class _Output:
+    """What a callback gave, sorted."""
+
+    def __init__(self, visit: Visit | None) -> None:
+        self._visit = visit
+        self.requests: list[Request] = []
+        self.items: list[PageItem] = []
+        self.end: Exception | None = None
+
+    @property
+    def has_failed(self) -> bool:
+        """Did the callback fail? (One that closes the spider has not.)"""
+        return self.end is not None and not isinstance(self.end, CloseSpider)
+
+    async def collect(self, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
+        """Take requests and our items out; all else goes on at once."""
+        try:
+            async for output in result:
+                if isinstance(output, Request):
+                    self.requests.append(_stripped(output))
+                elif isinstance(output, PageItem):
+                    self.items.append(output)
+                else:
+                    if self._visit is not None:
+                        fill_in(output, self._visit)
+                    yield output
+        except Exception as error:  # raised again, after what came before it has gone on
+            self.end = error
+
+
+def _stripped(request: Request) -> Request:
+    """Many spiders hand on the meta of the response: under its lease only it itself may come back."""
+    request.meta.pop(META, None)
+    request.meta.pop("is_start_request", None)
+    return request

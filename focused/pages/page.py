@@ -31,7 +31,7 @@ _SKIPPED = frozenset({"script", "style", "template"})
 _FRAMES = frozenset({"frame", "iframe"})
 # libxml2 silently drops what is nested deeper than 2,048 or so.
 _NESTING_LIMIT = 2_000
-_MIN_WORDS_FOR_DIGEST = 20
+_FEW_WORDS = 20
 _CHARACTERS_A_WORD = 20
 
 
@@ -112,13 +112,26 @@ class Page:
         """The distinct ids of the page's words, sorted, and how often each occurs."""
         return np.unique(self.ids, return_counts=True)
 
+    @property
+    def is_short(self) -> bool:
+        """Has it so few words that pages which have nothing to do with it may share them?"""
+        return len(self.ids) < _FEW_WORDS
+
     @cached_property
     def digest(self) -> int:
-        """A number that pages with the same words share; links count where there are hardly any words."""
-        hasher = blake2b(self.ids.tobytes(), digest_size=8)
-        if len(self.ids) < _MIN_WORDS_FOR_DIGEST:
-            hasher.update("\n".join(self.links.urls).encode("utf-8", "surrogatepass"))
-        return int.from_bytes(hasher.digest(), "big") >> 1
+        """A number that pages with the same content share: the same words, of short pages the same links, too.
+
+        The upper half of a short page's is shared by those that differ from it in nothing but addresses.
+        """
+        words = self.ids.tobytes()
+        if not self.is_short:
+            return _number(words, 8) >> 1
+        shape = _number(words + "\n".join(self.tags).encode("utf-8", "surrogatepass"), 4) >> 1
+        return shape << 32 | _number("\n".join(self.links.urls).encode("utf-8", "surrogatepass"), 4)
+
+
+def _number(data: bytes, size: int) -> int:
+    return int.from_bytes(blake2b(data, digest_size=size).digest(), "big")
 
 
 class Text:

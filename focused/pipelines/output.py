@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Self
 
+from itemadapter import ItemAdapter
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DropItem, NotConfigured
 
 from focused.defaults import read
-from focused.items import PageItem
 
 
 class OutputPipeline:
@@ -25,7 +25,8 @@ class OutputPipeline:
         return cls(least)
 
     def process_item(self, item: Any) -> Any:
-        """Keep the relevant."""
-        if isinstance(item, PageItem) and item["relevance"] < self._least:
+        """Keep what is relevant, and what does not say."""
+        relevance = ItemAdapter(item).get("relevance")
+        if isinstance(relevance, int | float) and relevance < self._least:
             raise DropItem(f"relevance below {self._least}", log_level="DEBUG")
         return item

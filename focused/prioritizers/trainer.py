@@ -22,7 +22,8 @@ class Trainer:
             raise ValueError(f"train every {every!r} pages: give a number above 0")
         self.every = every
         self.learned = 0
-        self.pages_waiting = 0
+        self.orders: list[int] = []
+        """The numbers of the pages that the next batch is of."""
         self._waiting: list[Lessons] = []
         self._pages = 0
 
@@ -36,13 +37,14 @@ class Trainer:
         if lessons is not None and len(lessons):
             self._waiting.append(lessons)
 
-    def page_done(self) -> bool:
-        """Count a page; True when a batch is due."""
+    def page_done(self, order: int = 0) -> bool:
+        """Count a page, whose number may be given; True when a batch is due."""
         self._pages += 1
-        self.pages_waiting += 1
-        if self.pages_waiting < max(self.every, self._pages // _SHARE):
+        self.orders.append(order or self._pages)
+        if len(self.orders) < max(self.every, self._pages // _SHARE):
             return False
-        self.pages_waiting = 0
+        if not self._waiting:
+            self.orders.clear()
         return bool(self._waiting)
 
     def take_batch(self) -> Lessons | None:
@@ -50,6 +52,7 @@ class Trainer:
         if not self._waiting:
             return None
         waiting, self._waiting = self._waiting, []
+        self.orders.clear()
         batch = Lessons.concat(waiting)
         self.learned += len(batch)
         return batch

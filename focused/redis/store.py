@@ -280,6 +280,8 @@ class RedisStore(FrontierStore):
         scores: NDArray[np.float32] | None = None,
     ) -> Admitted:
         number = source.link if source else 0
+        if not links:
+            return Admitted(np.zeros(0, np.int64), np.zeros(0, np.bool_))
         found: list[list[Any]] = []
         if evidence is not None and scores is not None:
             pieces = self._packing.pieces(evidence, number)

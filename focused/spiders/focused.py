@@ -7,16 +7,13 @@ from typing import Any, Self
 
 from scrapy import Request, Spider
 from scrapy.crawler import Crawler
-from scrapy.http import HtmlResponse, Response
+from scrapy.http import Response
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
-from focused.frontier.outcomes import note
-from focused.frontier.requests import META
-from focused.frontier.store import Outcome
+from focused.arrivals import Arrivals
 from focused.items import PageItem
 from focused.parts import parts_of
-from focused.responses import response_to_page
 from focused.starting import give_job_folder, refuse
 from focused.topics.arguments import parse_arguments
 from focused.topics.settings import apply_settings
@@ -24,7 +21,7 @@ from focused.topics.topic import Topic, load_topic
 
 
 class FocusedSpider(Spider):
-    """Parses each page once and gives out one item for it; the links stay on the page for the prioritizer."""
+    """Gives out an item for each page, and requests for its links, as any Scrapy spider."""
 
     name = "focused"
     html_only = True
@@ -64,21 +61,14 @@ class FocusedSpider(Spider):
         for url in self.topic.seeds:
             yield Request(url)
 
-    async def parse(self, response: Response) -> AsyncIterator[PageItem]:
-        """One page, parsed once."""
-        meta = response.meta.setdefault(META, {})
-        if not isinstance(response, HtmlResponse):
-            kind = (response.headers.get("Content-Type") or b"").decode("latin-1")
-            assert response.request is not None
-            note(response.request, Outcome.NOT_HTML, kind or type(response).__name__)
+    async def parse(self, response: Response) -> AsyncIterator[PageItem | Request]:
+        """One item, and a request for each link that nobody has asked for; none of a page whose content is known."""
+        assert response.request is not None
+        visit = await Arrivals(self.crawler).take_in(response.request, response)
+        if visit is None or not visit.is_recorded:
             return
-        parts = parts_of(self.crawler)
-        page = await response_to_page(response, parts.limits, parts.lexicon)
-        for what, count in page.left_out.items():
-            self.crawler.stats.inc_value(f"focused/page/left_out/{what}", count)
-        if meta.get("seed"):
-            parts.learn_from_seed(page)
-        item = PageItem.of(page, meta.get("token", 0))
-        item["depth"] = response.meta.get("depth", 0)
-        item["score"] = None if meta.get("seed") else meta.get("score")
-        yield item
+        if not visit.is_duplicate:
+            yield PageItem.of(visit, response)
+        if visit.is_followed:
+            for url in parts_of(self.crawler).visits.links_of(visit).unknown():
+                yield Request(url)

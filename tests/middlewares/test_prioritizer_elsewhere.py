@@ -74,7 +74,7 @@ def crawl(
     own = {
         "FOCUSED_TOPIC": str(topic(folder)),
         "FOCUSED_PRIORITIZER": "apprentice",
-        "SPIDER_MIDDLEWARES": json.dumps({"focused.middlewares.prioritizer.PrioritizerMiddleware": 950}),
+        "SPIDER_MIDDLEWARES": json.dumps({"focused.middlewares.prioritizer.PrioritizerMiddleware": 10}),
         "CONCURRENT_REQUESTS": "1",
         "REMOTE_CONTROL_ENABLED": "False",
         "COOKIES_ENABLED": "False",

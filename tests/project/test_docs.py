@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from focused.defaults import DEFAULTS, RENAMED
+from focused.items import VERDICT
 from focused.parts import DEFAULT_PRIORITIZER
 from focused.registry import find, names, own
 from focused.topics.examples import read_examples
@@ -164,7 +165,7 @@ def test_every_statistic_is_in_the_reference() -> None:
 
 
 def test_every_meta_key_is_in_the_reference() -> None:
-    assert set(rows("Meta keys")) == {key for tree in trees() for key in meta_keys(tree)}
+    assert set(rows("Meta keys")) == {key for tree in trees() for key in meta_keys(tree)} | set(VERDICT)
 
 
 def test_settings_named_anywhere_in_the_docs_exist() -> None:

@@ -19,7 +19,7 @@ from focused.critics.keywords import KeywordsCritic
 from focused.frontier.engine import Pace
 from focused.frontier.store import JobRefused, NewLink, StoreAway
 from focused.pages.page import page_from_html
-from focused.parts import CRITIC_STATE, Parts
+from focused.parts import Parts
 from focused.prioritizers.best_first import BestFirst
 from focused.redis.server import anew, is_at_work, operation, whose
 from focused.redis.store import FORMAT, RedisStore
@@ -28,6 +28,7 @@ from focused.redis.workers.departures import Departures
 from focused.redis.workers.ending import Ending
 from focused.redis.workers.opening import check_crawl, join
 from focused.topics.topic import Topic
+from focused.visits.seeds import CRITIC_STATE, learn_from_seed
 
 
 class Engine:
@@ -124,7 +125,7 @@ def parts_of_worker(redis):
         store = RedisStore(redis.client(), "test", name, BestFirst())
         opened.append(store)
         critic = KeywordsCritic(keywords=["star", "galaxy"])
-        return Parts(topic=None, critic=critic, prioritizer=None, trainer=None, scope=None, limits=None, store=store)
+        return SimpleNamespace(critic=critic, store=store)
 
     yield make
     for store in opened:
@@ -138,9 +139,9 @@ def seed(number):
 
 def test_seeds_that_two_workers_met_are_known_to_the_critic_of_both(parts_of_worker):
     one, other = parts_of_worker("one"), parts_of_worker("other")
-    one.learn_from_seed(seed(1))
-    other.learn_from_seed(seed(2))
-    one.learn_from_seed(seed(3))
+    learn_from_seed(one.critic, one.store, seed(1))
+    learn_from_seed(other.critic, other.store, seed(2))
+    learn_from_seed(one.critic, one.store, seed(3))
     assert list(one.critic.state()["seeds"]) == [f"http://seed{n}.example/" for n in (1, 2, 3)]
     before = other.store.revised
     other.store.beat()
@@ -155,11 +156,11 @@ def test_seeds_that_two_workers_meet_at_the_same_moment_are_both_kept(parts_of_w
     def noted_and_then_overtaken(key):
         kept = noted(key)
         one.store.noted = noted
-        other.learn_from_seed(seed(2))
+        learn_from_seed(other.critic, other.store, seed(2))
         return kept
 
     one.store.noted = noted_and_then_overtaken
-    one.learn_from_seed(seed(1))
+    learn_from_seed(one.critic, one.store, seed(1))
     assert sorted(one.critic.state()["seeds"]) == ["http://seed1.example/", "http://seed2.example/"]
     assert one.store.noted(CRITIC_STATE).count(".example") == 2
 

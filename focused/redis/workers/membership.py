@@ -21,12 +21,13 @@ from scrapy.utils.defer import _schedule_coro
 from focused.defaults import read
 from focused.frontier.engine import EngineAccess
 from focused.frontier.store import StoreBroken
-from focused.parts import CRITIC_STATE, Parts
+from focused.parts import Parts
 from focused.redis.store import RedisStore
 from focused.redis.workers.connection import connect, crawl_name, server_name, start_urls_key
 from focused.redis.workers.ending import Ending
 from focused.redis.workers.learning import Learning
 from focused.redis.workers.seeds import PushedSeeds
+from focused.visits.seeds import CRITIC_STATE
 
 logger = logging.getLogger(__name__)
 

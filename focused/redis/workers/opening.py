@@ -19,12 +19,13 @@ from focused.defaults import read
 from focused.frontier.resume import MODEL, begin_with, identity_of, restore
 from focused.frontier.starts import note_start
 from focused.frontier.store import JobRefused
-from focused.parts import CRITIC_STATE, Parts
+from focused.parts import Parts
 from focused.prioritizers.base import Prioritizer
 from focused.redis.server import anew, is_at_work, whose
 from focused.redis.store import RedisStore, of_another
 from focused.redis.workers.connection import connect, crawl_name, server_name, start_urls_key
 from focused.topics.topic import Topic
+from focused.visits.seeds import CRITIC_STATE
 
 logger = logging.getLogger(__name__)
 

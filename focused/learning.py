@@ -1,0 +1,102 @@
+"""Has the prioritizer learn after every batch of pages, and puts the frontier in order anew.
+
+Learning and scoring run in a thread, over snapshots; the page that triggered them waits, others go on. With one
+request at a time the crawl is therefore the same whatever the machine's speed.
+"""
+
+from __future__ import annotations
+
+import logging
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from scrapy.crawler import Crawler
+from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.threads import deferToThread
+
+from focused import signals
+from focused.defaults import read
+from focused.frontier.resume import save_model
+from focused.frontier.store import StoreBroken
+from focused.visits.visit import Visit
+
+if TYPE_CHECKING:
+    from focused.parts import Parts
+
+logger = logging.getLogger(__name__)
+
+
+class Learning:
+    """Triggers learning and re-scoring in a crawl of its own. Workers that share a crawl learn elsewhere."""
+
+    def __init__(self, crawler: Crawler, parts: Parts) -> None:
+        self.crawler = crawler
+        self.parts = parts
+        self._per_page: int = read(crawler.settings, "FOCUSED_RESCORE_PER_PAGE")
+        self._save_every: int = read(crawler.settings, "FOCUSED_SAVE_EVERY")
+        self._credit = 0
+        self._busy = False
+
+    async def page_done(self, visit: Visit) -> None:
+        """Label the page's lessons, count it, and learn if a batch is due."""
+        if visit.has_taught or not visit.is_recorded:
+            return
+        self._credit += self._per_page
+        try:
+            if self.parts.visits.is_learning_due(visit) and not self._busy:
+                await self._learn()
+        except StoreBroken as error:
+            if self.parts.frontier is not None:
+                self.parts.frontier.give_up(error)
+
+    async def _learn(self) -> None:
+        self._busy = True
+        try:
+            await self._train()
+        except StoreBroken:
+            raise
+        except Exception:
+            # A learner that fails costs its lessons, not the page.
+            logger.exception("The prioritizer could not learn; the crawl goes on with what it knew")
+            self.crawler.stats.inc_value("focused/training/failed")
+        finally:
+            self._busy = False
+
+    async def _train(self) -> None:
+        store, batch = self.parts.store, self.parts.trainer.take_batch()
+        if store is None or batch is None:
+            return
+        new = await maybe_deferred_to_future(deferToThread(store.prioritizer.learn, batch))
+        if new is None:
+            return
+        store.prioritizer = new
+        await self._rescore()
+        stats = self.crawler.stats
+        stats.inc_value("focused/training/batches")
+        if stats.get_value("focused/training/batches") % self._save_every == 0:
+            save_model(self.parts)
+        self.crawler.signals.send_catch_log(signals.prioritizer_trained, lessons=len(batch), spider=self.crawler.spider)
+
+    async def _rescore(self) -> None:
+        """Score everything that waits, while that is cheap or paid for; else links are scored as they are taken."""
+        store = self.parts.store
+        assert store is not None
+        if not store.rescoring_is_cheap and store.rows > self._credit:
+            self.crawler.stats.inc_value("focused/rescore/put_off")
+            return
+        self._credit = max(0, self._credit - store.rows)
+        rescoring = store.rescoring()
+        try:
+            await maybe_deferred_to_future(deferToThread(rescoring.score))
+        finally:
+            rescoring.adopt()
+        self.crawler.stats.inc_value("focused/rescore/count")
+        self.crawler.stats.inc_value("focused/rescore/rows", store.rows)
+
+    def close(self) -> None:
+        """Keep what was learned."""
+        store = self.parts.store
+        # A store that broke has told so.
+        with suppress(StoreBroken):
+            if store is not None and not store.is_shared:
+                save_model(self.parts)

@@ -1,0 +1,44 @@
+"""Parses, judges and records a page before its callback runs."""
+
+from __future__ import annotations
+
+from typing import Self
+
+from scrapy import Request, signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import NotConfigured
+from scrapy.http import Response
+
+from focused.arrivals import Arrivals
+from focused.frontier.beside import store_of
+from focused.parts import has_topic
+
+
+class JudgeMiddleware:
+    """Nearest the engine: it sees the responses that all other downloader middlewares let through.
+
+    A downloader middleware, since large pages are parsed in a thread, and a spider middleware's input cannot wait.
+    """
+
+    def __init__(self, crawler: Crawler) -> None:
+        if not has_topic(crawler):
+            raise NotConfigured
+        self._arrivals = Arrivals(crawler)
+        crawler.signals.connect(self.spider_opened, signals.spider_opened)
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    def spider_opened(self) -> None:
+        """Open the job, if the scheduler has not."""
+        store_of(self._arrivals.crawler)
+
+    def process_exception(self, request: Request, exception: Exception) -> None:
+        """Other middlewares have given a request up."""
+        self._arrivals.failed(request, exception)
+
+    async def process_response(self, request: Request, response: Response) -> Response:
+        """Write the verdict into the request's meta, which is the response's, too."""
+        await self._arrivals.take_in(request, response)
+        return response

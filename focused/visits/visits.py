@@ -1,0 +1,199 @@
+"""The steps of a crawl for each response: judge, record, label, learn.
+
+Whoever asks first has a step taken, and it is taken once: a downloader middleware before the callback runs, the item
+pipelines for our items, a spider middleware when the callback has ended, and at the latest the end of the visit.
+Lessons are made here and nowhere else: of a page, of links that are found to pages fetched before, of dead links and
+of redirects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import Protocol
+
+from focused.critics.base import Critic, Verdict
+from focused.frontier.store import Admitted, FrontierStore, Lease, NewLink, Outcome, PageRecord
+from focused.pages.page import Page
+from focused.pages.urls import url_to_host
+from focused.prioritizers.base import Lessons
+from focused.safety.scope import Scope
+from focused.visits.seeds import learn_from_seed
+from focused.visits.training import Training
+from focused.visits.visit import FoundLinks, Scored, Visit
+
+UNFOLLOWED = "unfollowed"
+"""The note of a job that says how many links were not followed, since their pages had the content of others."""
+
+
+class Counter(Protocol):
+    """Where the steps are counted."""
+
+    def count(self, what: str, number: float = 1) -> None:
+        """Add to a statistic."""
+
+    def judged(self, record: PageRecord) -> None:
+        """A page counts."""
+
+
+class Visits:
+    """All responses that are at work, each found by its token."""
+
+    def __init__(
+        self,
+        store: FrontierStore,
+        critic: Critic,
+        training: Training,
+        scope: Scope,
+        *,
+        counter: Counter,
+        follow_duplicates: bool = False,
+    ) -> None:
+        self._store, self._critic, self._training, self._scope = store, critic, training, scope
+        self._counter, self._follow_duplicates = counter, follow_duplicates
+        self._open: dict[int, Visit] = {}
+
+    def begin(self, lease: Lease) -> Visit:
+        """The visit of a lease; a retry or a redirect goes on with it."""
+        visit = self._open.get(lease.token)
+        if visit is None:
+            visit = self._open[lease.token] = Visit(lease)
+        visit.lease = lease
+        return visit
+
+    def of(self, token: int) -> Visit | None:
+        """The visit that a token stands for, until it has ended."""
+        return self._open.get(token)
+
+    def untaught(self) -> Iterator[int]:
+        """The numbers of the pages whose lessons are still to come."""
+        return (v.record.order for v in self._open.values() if v.record is not None and not v.has_taught)
+
+    # --- before the callback -----------------------------------------------------------------------------------
+
+    def take_in(self, visit: Visit, page: Page) -> None:
+        """Judge a page; number it and compare it with those before, if it was leased."""
+        if visit.page is not None:
+            return
+        if visit.lease.seed:
+            learn_from_seed(self._critic, self._store, page)
+        verdict = judge(self._critic, page)
+        visit.page = page
+        if not visit.token:
+            return
+        visit.time = datetime.now(UTC).isoformat(timespec="seconds")
+        record = PageRecord(
+            0, page.url, verdict.relevance, page.digest, page.is_short, title=page.title, best_class=verdict.best_class
+        )
+        self._store.record(visit.lease, record)
+        visit.record = record
+        visit.is_followed = visit.is_recorded and (self._follow_duplicates or not visit.is_duplicate)
+        visit.label = self._label_of(visit)
+
+    def _label_of(self, visit: Visit) -> str:
+        """What the prioritizer says of the page's place on its path."""
+        prioritizer = self._store.prioritizer
+        if not prioritizer.labels_pages or not visit.is_recorded:
+            return ""
+        assert visit.page is not None
+        arrived_by = self._store.evidence_of(visit.lease)
+        return prioritizer.label_of(visit.page, visit.verdict, arrived_by=arrived_by)
+
+    def links_of(self, visit: Visit) -> FoundLinks:
+        """The links of a page that are in scope, and what the frontier knows of them: asked once a page."""
+        if visit.links is None:
+            assert visit.page is not None
+            found = visit.page.links.urls
+            admitted = self._scope.admit(found, [url_to_host(url) for url in found], visit.lease.depth + 1)
+            rows = [i for i, url in enumerate(admitted) if url]
+            urls = [url for url in admitted if url]
+            visit.links = self.ask(rows, urls)
+        return visit.links
+
+    def ask(self, rows: list[int], urls: list[str]) -> FoundLinks:
+        """What the frontier knows of some links of a page."""
+        return FoundLinks(rows, urls, self._store.known(urls))
+
+    def admit(self, visit: Visit | None, links: Sequence[NewLink], scored: Scored | None) -> Admitted:
+        """Admit links of a page, those with evidence first.
+
+        Those to pages fetched before are late lessons.
+        """
+        lease, seen = (visit.lease, scored) if visit is not None else (None, None)
+        admitted = self._store.admit(lease, links, *((seen.evidence, seen.scores) if seen else ()))
+        if lease is not None:
+            self._training.teach(lease, admitted.lessons)
+        return admitted
+
+    # --- when the callback has ended ---------------------------------------------------------------------------
+
+    def count(self, visit: Visit) -> None:
+        """The page counts: its callback did not fail."""
+        if visit.is_counted or not visit.is_recorded:
+            return
+        visit.is_counted = True
+        assert visit.record is not None
+        if visit.is_duplicate:
+            self._counter.count("focused/page/duplicates")
+            self._count_unfollowed(visit)
+        else:
+            self._counter.count("focused/relevance/sum", visit.record.relevance)
+        self._counter.count("focused/page/judged")
+        self._counter.judged(visit.record)
+
+    def _count_unfollowed(self, visit: Visit) -> None:
+        unfollowed = 0 if visit.is_followed else len(self.links_of(visit).unknown())
+        if unfollowed:
+            self._counter.count("focused/link/unfollowed", unfollowed)
+            self._store.revise(UNFOLLOWED, lambda before: str(int(before or 0) + unfollowed))
+
+    def label(self, visit: Visit) -> None:
+        """The verdict on a page *v* becomes the label of every known link (*u*, *v*)."""
+        self.count(visit)
+        if visit.is_labelled or not visit.is_recorded:
+            return
+        visit.is_labelled = True
+        if self._store.prioritizer.learns:
+            self._teach(visit, self._store.lessons_of(visit.lease))
+
+    def _teach(self, visit: Visit, lessons: Lessons | None) -> None:
+        if lessons is not None:
+            self._training.teach(visit.lease, lessons)
+            self._counter.count("focused/lesson/count", len(lessons))
+
+    def is_learning_due(self, visit: Visit) -> bool:
+        """Count the page as taught; True when a batch is to be learned now."""
+        self.label(visit)
+        if visit.has_taught or not visit.is_recorded:
+            return False
+        visit.has_taught = True
+        assert visit.record is not None
+        return self._training.page_done(visit.record.order)
+
+    # --- the end -----------------------------------------------------------------------------------------------
+
+    def end(self, lease: Lease, outcome: Outcome, detail: str) -> Outcome:
+        """A visit is through: what was not done yet is done, and its link is acknowledged."""
+        visit = self._open.pop(lease.token)
+        if visit.is_recorded and outcome is not Outcome.FAILED:
+            self.label(visit)
+        elif outcome is Outcome.DEAD or lease.was_redirected:
+            self._training.teach(lease, self._store.lessons_of(lease))
+        return self._store.acknowledge(lease, outcome, detail)
+
+    def forget(self, lease: Lease) -> None:
+        """A visit comes to nothing: its link is fetched again another time, or by another worker."""
+        self._open.pop(lease.token, None)
+
+
+def judge(critic: Critic, page: Page) -> Verdict:
+    """The verdict on a page: made on first need, then remembered on it."""
+    if page.verdict is None:
+        verdict = critic.judge(page)
+        if not 0.0 <= verdict.relevance <= 1.0:
+            raise ValueError(
+                f"the critic {critic.name!r} gives {page.url} the relevance {verdict.relevance}: "
+                f"it must be a number from 0 to 1"
+            )
+        page.verdict = verdict
+    return page.verdict
