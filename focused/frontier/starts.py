@@ -86,13 +86,13 @@ def _note_end(connection: sqlite3.Connection, end: Mapping[str, Any]) -> None:
 
 def read_starts(connection: sqlite3.Connection) -> list[dict[str, Any]]:
     """The starts of a job, the first one first."""
-    starts: list[dict[str, Any]] = json.loads(_noted(connection, STARTS) or "[]")
+    starts: list[dict[str, Any]] = json.loads(noted(connection, STARTS) or "[]")
     return starts
 
 
 def read_about(connection: sqlite3.Connection) -> dict[str, Any]:
     """How a job was made when it was started last. JobRefused if that is not recorded."""
-    return parse_about(_noted(connection, ABOUT))
+    return parse_about(noted(connection, ABOUT))
 
 
 def parse_about(text: str | bytes | None) -> dict[str, Any]:
@@ -113,7 +113,8 @@ def untaught_prioritizer(about: Mapping[str, Any]) -> Prioritizer:
     return prioritizer
 
 
-def _noted(connection: sqlite3.Connection, key: str) -> str | None:
+def noted(connection: sqlite3.Connection, key: str) -> str | None:
+    """A note of a job; None if there is none with this key."""
     row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
     return None if row is None else str(row[0])
 

@@ -6,7 +6,6 @@ and again should leave pauses (`Status.seconds`).
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,7 +16,7 @@ from typing import Any
 
 from focused.critics.base import RELEVANT
 from focused.frontier.resume import LESSONS, MODEL
-from focused.frontier.starts import read_about, read_starts
+from focused.frontier.starts import noted, read_about, read_starts
 from focused.frontier.store import JobRefused, Outcome, State
 from focused.report.status import (
     CUT_SHORT,
@@ -33,6 +32,8 @@ from focused.report.status import (
     rounded,
 )
 from focused.report.text import WIDE, counted, short, time_span
+
+_TIME = "json_extract(item, '$.time')"
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +138,10 @@ def _pages(connection: sqlite3.Connection, starts: Sequence[Mapping[str, Any]], 
         (RELEVANT,),
     ).fetchone()
     # One more than is shown: the pace over the last pages begins where the one before them was judged.
-    latest = connection.execute(
-        "SELECT relevance, outcome, item FROM pages ORDER BY seq DESC LIMIT ?", (LATELY + 1,)
-    ).fetchall()
+    query = f"SELECT relevance, outcome, {_TIME} FROM pages ORDER BY seq DESC LIMIT ?"  # noqa: S608  # a column of ours
+    latest = connection.execute(query, (LATELY + 1,)).fetchall()
     relevance = [row[0] for row in latest[:LATELY] if row[1] == Outcome.PAGE]
-    times = [time for row in latest if (time := _time_in(row[2]))]
+    times = [time for row in latest if (time := _time(row[2]))]
     return {
         "pages": pages,
         "relevant": relevant,
@@ -186,13 +186,9 @@ def _pace_now(starts: Sequence[Mapping[str, Any]], times: Sequence[datetime], no
 
 
 def _time_of_page(connection: sqlite3.Connection, number: int) -> datetime | None:
-    query = "SELECT item FROM pages ORDER BY seq LIMIT 1 OFFSET ?"
+    query = f"SELECT {_TIME} FROM pages ORDER BY seq LIMIT 1 OFFSET ?"  # noqa: S608  # a column of ours
     row = connection.execute(query, (number - 1,)).fetchone() if number else None
-    return _time_in(row[0]) if row else None
-
-
-def _time_in(item: str) -> datetime | None:
-    return _time(json.loads(item).get("time"))
+    return _time(row[0]) if row else None
 
 
 def _time(text: str | None) -> datetime | None:
@@ -214,17 +210,12 @@ def _links(connection: sqlite3.Connection) -> dict[str, Any]:
     most = sorted(waiting.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_HOSTS]
     return {
         "outcomes": outcomes_by_name(outcomes),
-        "unfollowed": _unfollowed(connection),
+        "unfollowed": int(noted(connection, UNFOLLOWED) or 0),
         "waiting": states[State.WAITING],
         "leased": states[State.LEASED],
         "hosts_waiting": len(waiting),
         "waiting_by_host": [HostWaiting(_host(connection, host), count) for host, count in most],
     }
-
-
-def _unfollowed(connection: sqlite3.Connection) -> int:
-    row = connection.execute("SELECT value FROM meta WHERE key = ?", (UNFOLLOWED,)).fetchone()
-    return int(row[0]) if row else 0
 
 
 def _host(connection: sqlite3.Connection, number: int) -> str:
@@ -234,8 +225,8 @@ def _host(connection: sqlite3.Connection, number: int) -> str:
 
 def _learned(connection: sqlite3.Connection) -> dict[str, Any]:
     model = connection.execute("SELECT version, seq FROM models WHERE name = ?", (MODEL,)).fetchone()
-    lessons = connection.execute("SELECT value FROM meta WHERE key = ?", (LESSONS,)).fetchone()
-    return {"model": ModelSaved(*model) if model else None, "lessons": int(lessons[0]) if lessons else None}
+    lessons = noted(connection, LESSONS)
+    return {"model": ModelSaved(*model) if model else None, "lessons": int(lessons) if lessons else None}
 
 
 def _clock(time: str | None) -> str:
