@@ -85,6 +85,7 @@ def test_after_a_kill_the_export_is_whole(site: SiteServer, tmp_path: Path, scra
         (["-o", "x.bar"], "has no known format"),
         ([], "give one crawl, and what to write"),
         (["-o", "-", "--train"], "--train needs --learned"),
+        (["--apprentice", "a.npz"], "--apprentice a.npz is now called --learned a.npz"),
     ],
 )
 def test_mistakes_are_told(job: Path, arguments: list[str], said: str, scrapy: Callable[..., Any]) -> None:
