@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
-from time import monotonic, sleep
 from types import SimpleNamespace
 
 import pytest
@@ -55,42 +54,50 @@ def told():
 
 
 @pytest.fixture
-def departures(engine, told):
+def clock(monkeypatch):
+    clock = SimpleNamespace(now=1_000.0)
+    monkeypatch.setattr("focused.redis.workers.departures.monotonic", lambda: clock.now)
+    return clock
+
+
+@pytest.fixture
+def departures(engine, told, clock):
     return Departures(engine, SimpleNamespace(sent=lambda *what: told.append(what)))
 
 
-def test_a_request_is_told_when_it_has_gone_out_and_not_before(departures, engine, told):
+def test_a_request_is_told_when_it_has_gone_out_and_not_before(departures, engine, told, clock):
     request = Request("http://a.example/")
     departures.watch(7, request, "a.example")
     assert departures.look(), "it is still here"
     assert not told
     engine.out.add(request)
-    engine.last = monotonic()
+    engine.last = clock.now
+    clock.now += 0.03
     assert not departures.look()
     ((token, delay, concurrency, ago),) = told
     assert (token, delay, concurrency) == (7, 2.5, 4)
-    assert 0 <= ago < 0.1
+    assert ago == pytest.approx(0.03)
     departures.came_back(7)
     assert len(told) == 1
 
 
-def test_a_request_that_came_back_before_anybody_looked_is_told_then(departures, engine, told):
+def test_a_request_that_came_back_before_anybody_looked_is_told_then(departures, engine, told, clock):
     departures.watch(7, Request("http://a.example/"), "a.example")
-    engine.last = monotonic()
+    engine.last = clock.now
     departures.came_back(7)
     assert [what[0] for what in told] == [7]
 
 
-def test_of_a_worker_that_was_too_busy_to_look_nobody_believes_that_it_sent_at_once(departures, engine, told):
+def test_of_a_worker_that_was_too_busy_to_look_nobody_believes_that_it_sent_at_once(departures, engine, told, clock):
     departures.watch(7, Request("http://a.example/"), "a.example")
-    engine.last = monotonic()
-    sleep(0.2)
+    engine.last = clock.now
+    clock.now += 60
     departures.came_back(7)
     assert told[0][3] < 0.1
 
 
-def test_of_a_request_for_which_its_host_was_never_asked_nothing_is_told(departures, engine, told):
-    engine.last = monotonic() - 60
+def test_of_a_request_for_which_its_host_was_never_asked_nothing_is_told(departures, engine, told, clock):
+    engine.last = clock.now - 60
     departures.watch(7, Request("http://a.example/"), "a.example")
     departures.came_back(7)
     assert not told
