@@ -54,7 +54,7 @@ def instead(name: str, known: Collection[str], table: str) -> str:
     """What to write in place of a part's name that is not known: another name, or its options elsewhere."""
     alone = name.partition(":")[0]
     if alone != name and alone in known:
-        return f": options go, with name = {alone!r}, into the [{table}] table of the topic file"
+        return f": its options go into the [{table}] table of the topic file, with name = {alone!r}"
     return did_you_mean(name, known)
 
 

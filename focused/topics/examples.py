@@ -110,36 +110,36 @@ class _ExampleTable:
         except NotUtf8 as error:
             raise TopicError([str(error)]) from error
 
-    def _note(self, line: int, what: str) -> None:
+    def _add(self, line: int, what: str) -> None:
         self.problems.add(f"{self.reference}:{line}", what)
 
     def _header_is_right(self, columns: list[str]) -> bool:
         before = len(self.problems.found)
         if columns == [""]:
-            self._note(1, "empty: the first line names the columns, 'class' and 'url', 'file' or 'text'")
+            self._add(1, "empty: the first line names the columns, 'class' and 'url', 'file' or 'text'")
             return False
         if "class" not in columns:
-            self._note(1, f"no column 'class' among {', '.join(map(repr, columns))}")
+            self._add(1, f"no column 'class' among {', '.join(map(repr, columns))}")
         if not set(_SOURCES) & set(columns):
-            self._note(1, f"no column 'url', 'file' or 'text' among {', '.join(map(repr, columns))}")
+            self._add(1, f"no column 'url', 'file' or 'text' among {', '.join(map(repr, columns))}")
         for name, count in Counter(columns).items():
             if count > 1 or not name:
-                self._note(1, f"column {name!r} is there twice" if name else "a column has no name")
+                self._add(1, f"column {name!r} appears twice" if name else "a column has no name")
         return len(self.problems.found) == before
 
     def _example(self, columns: list[str], row: str, line: int) -> Example | None:
         cells = [cell.strip() for cell in row.split("\t")]
         if len(cells) > len(columns):
-            self._note(line, f"{len(cells)} columns, the header has {len(columns)}")
+            self._add(line, f"{len(cells)} columns, the header has {len(columns)}")
             return None
         values = dict.fromkeys(columns, "") | dict(zip(columns, cells, strict=False))
         name = values.pop("class")
         if not name or not all(name.split(".")):
-            self._note(line, f"class {name!r} has an empty part" if name else "class is empty")
+            self._add(line, f"class {name!r} has an empty part" if name else "class is empty")
         sources = {key: value for key in _SOURCES if (value := values.pop(key, ""))}
         if len(sources) != 1:
             given = " and ".join(sources) or "none"
-            self._note(line, f"fill exactly one of url, file and text, not {given}")
+            self._add(line, f"fill exactly one of url, file and text, not {given}")
             return None
         return self._checked(Example(class_name=name, **sources, extra=values, line=line))
 
@@ -149,17 +149,17 @@ class _ExampleTable:
             try:
                 return msgspec.structs.replace(example, url=to_url(value))
             except BadAddress as error:
-                self._note(example.line, str(error))
+                self._add(example.line, str(error))
                 return None
         return self._found(example, value) if kind == "file" else example
 
     def _found(self, example: Example, name: str) -> Example | None:
         if self.reference.startswith(library.SHIPPED):
-            self._note(example.line, "a shipped topic brings its examples as url or text, not as file")
+            self._add(example.line, "a shipped topic brings its examples as url or text, not as file")
             return None
         path = Path(self.reference).parent / os.path.expanduser(name)
         if not os.path.isfile(path):  # False also for what cannot be a file's name
-            self._note(example.line, f"there is no file {name!r} beside the table")
+            self._add(example.line, f"there is no file {name!r} beside the table")
             return None
         return msgspec.structs.replace(example, file=str(path.resolve()))
 
@@ -169,5 +169,5 @@ class _ExampleTable:
             return True
         same = first.class_name == example.class_name
         as_what = "" if same else f", there as {first.class_name!r} and here as {example.class_name!r}"
-        self._note(example.line, f"the same {example.source[0]} as in line {first.line}{as_what}")
+        self._add(example.line, f"the same {example.source[0]} as in line {first.line}{as_what}")
         return False

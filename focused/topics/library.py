@@ -28,7 +28,7 @@ def read_bytes(reference: str) -> bytes:
     try:
         return _locate(reference).read_bytes()
     except ValueError as error:
-        raise FileNotFoundError(f"{reference!r} can be no file's name ({error})") from error
+        raise FileNotFoundError(f"{reference!r} cannot be the name of a file ({error})") from error
 
 
 def _locate(reference: str) -> Traversable:

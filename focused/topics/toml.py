@@ -35,7 +35,7 @@ def _parse(data: bytes, label: str) -> dict[str, Any]:
     try:
         return tomllib.loads(text)
     except RecursionError:
-        raise UnreadableToml(f"{label}: not TOML for us: nested too deeply") from None
+        raise UnreadableToml(f"{label}: not TOML that can be read: nested too deeply") from None
     except ValueError as error:
         raise UnreadableToml(f"{label}:{_place(str(error), text)}") from error
 

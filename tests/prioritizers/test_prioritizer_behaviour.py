@@ -68,7 +68,7 @@ def test_what_is_no_prioritizer_is_told_with_the_way_out(name):
 def test_options_behind_a_name_are_told_where_they_go():
     with pytest.raises(UnknownName) as error:
         find("prioritizer", "focused:d_max=3")
-    way_out = "options go, with name = 'focused', into the [prioritizer] table of the topic file"
+    way_out = "its options go into the [prioritizer] table of the topic file, with name = 'focused'"
     assert str(error.value).startswith(f"prioritizer 'focused:d_max=3' is not known: {way_out} (there are ")
 
 

@@ -99,7 +99,7 @@ def test_every_bad_line_is_told_at_once(tmp_path: Path) -> None:
         ("class\ttext\n\n \n", [": has a header and no examples"]),
         ("Class\ttext\nbirds\tx\n", ["1: no column 'class' among 'Class', 'text'"]),
         ("class\tlink\nbirds\tx\n", ["1: no column 'url', 'file' or 'text'"]),
-        ("class\ttext\ttext\nbirds\tx\n", ["1: column 'text' is there twice"]),
+        ("class\ttext\ttext\nbirds\tx\n", ["1: column 'text' appears twice"]),
         ("url,class\nhttps://a.example/,birds\n", ["1: no column 'class'", "1: no column 'url'"]),
         (b"class\ttext\nbirds\tx\nbirds\t\xff\n", ["3:7: not UTF-8: byte 0xff"]),
     ],
