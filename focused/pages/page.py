@@ -137,10 +137,11 @@ def _number(data: bytes, size: int) -> int:
 class Text:
     """A few words of a page, such as a link's: their ids, and, only if it is asked for, the text."""
 
-    __slots__ = ("_begin", "_end", "_page")
+    __slots__ = ("_begin", "_page", "ids")
 
     def __init__(self, page: Page, begin: int, end: int) -> None:
-        self._page, self._begin, self._end = page, begin, end
+        self._page, self._begin = page, begin
+        self.ids = page.ids[begin:end]
 
     @classmethod
     def of(cls, text: str) -> Text:
@@ -149,15 +150,10 @@ class Text:
         return cls(page, 0, len(page.ids))
 
     @property
-    def ids(self) -> Ids:
-        """The ids of the words."""
-        return self._page.ids[self._begin : self._end]
-
-    @property
     def text(self) -> str:
         """The text of the leaves that hold the words; of a leaf that is cut, the words alone."""
-        page, begin, end = self._page, self._begin, min(self._end, len(self._page.ids))
-        if begin >= end:
+        page, begin, end = self._page, self._begin, self._begin + len(self.ids)
+        if begin == end:
             return ""
         first, last = np.searchsorted(page.starts, [begin, end - 1], side="right").tolist()
         if page.starts[first - 1] == begin and page.starts[last] == end:
