@@ -1,11 +1,11 @@
-"""What a topic is told apart from when the user gave no negative examples: language in general.
+"""What a topic is distinguished from when there are no negative examples: general language.
 
 Without a negative class everything would be relevant, and the crawl would drift away ([32] in the paper). So one
 class more is made from the frequencies of words in general language, over the commonest words and the topic's own.
 
 One thing such a class cannot know is the furniture of the pages (navigation, "retrieved", "copyright"): words that
 general language hardly uses and every example shows, so that they would seem to be the topic itself. They give
-themselves away: they stand on nearly all examples, and about equally often on each, where words of a topic come in
+themselves away: they occur on nearly all examples, and about equally often on each, where words of a topic come in
 bursts.
 """
 
@@ -43,7 +43,7 @@ def topic_vocabulary(pages: Sequence[Page], language: Language, min_pages: int) 
 
 
 def furniture(bags: Sequence[Bag]) -> Ids:
-    """Ids of the words that stand on nearly all pages, and about equally often on each."""
+    """Ids of the words that occur on nearly all pages, and about equally often on each."""
     if len(bags) < _FEW_PAGES:
         return np.zeros(0, np.uint32)
     ids = np.concatenate([ids for ids, _ in bags])

@@ -84,7 +84,7 @@ class Vocabulary:
 
 
 def min_pages_for(examples: int) -> int:
-    """On how many example pages a word must stand to be learned: rare words only make noise where there are many."""
+    """On how many example pages a word must occur to be learned: with many examples, rare words only add noise."""
     return 1 if examples < 30 else 2 if examples < 200 else 3
 
 

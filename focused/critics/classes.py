@@ -1,4 +1,4 @@
-"""Classes of examples: which are wanted, and how they are told."""
+"""Classes of examples: which are wanted, and how they are named."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def wanted(names: Sequence[str], focus: Sequence[str]) -> NDArray[np.bool_]:
 
 
 def wanted_among(classes: Sequence[str], focus: Sequence[str]) -> list[bool]:
-    """Which of some examples, told by their classes, are wanted."""
+    """Which of some examples are wanted, given their classes."""
     names = sorted(set(classes))
     marks = dict(zip(names, wanted(names, focus).tolist(), strict=True))
     return [marks[name] for name in classes]

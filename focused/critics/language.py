@@ -68,7 +68,7 @@ def check_languages(codes: Sequence[str]) -> None:
 def guess_languages(ids: Ids) -> tuple[str, ...]:
     """The language a text may be in; English unless another is clearly nearer.
 
-    A page is told by its most ordinary words. A few keywords have none: they must be missing from English.
+    A page is recognised by its most ordinary words. A few keywords have none: they must be missing from English.
     """
     most = _COMMONEST if len(ids) >= _A_TEXT else _ALL
     if not len(ids) or (most is _ALL and _share(ids, "en", most) >= _ENOUGH_OF_WORDS):

@@ -45,7 +45,7 @@ class LogisticCritic(Critic):
 
     ``strength`` is scikit-learn's C: larger trusts the examples more. ``min_pages`` leaves out words that fewer
     example pages have (0: fitted to the number of examples). ``languages`` (wordfreq's codes) is for topics without
-    negative examples; guessed when empty. ``seed`` draws the pages that then stand for general language.
+    negative examples; guessed when empty. ``seed`` draws the pages that then represent general language.
 
     Learned: ``vocabulary_``, ``idf_``, ``coef_`` and ``intercept_`` of the relevance, ``classes_``, ``wanted_``, and
     with more than two classes ``class_coef_`` (a row a word, a column a class; the last row is the intercept).

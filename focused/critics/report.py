@@ -1,4 +1,4 @@
-"""What is known of a critic that was just taught: how well it does on examples it has not seen, and what it goes by."""
+"""What is known of a critic that was just taught: how well it does on unseen examples, and which words it uses."""
 
 from __future__ import annotations
 

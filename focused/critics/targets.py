@@ -1,7 +1,7 @@
 """What is sought, as TF-IDF vectors: the example pages that are wanted, and how alike another text is.
 
 Weights are (1 + log tf)·idf, rows have length 1, so a product is a cosine. The document frequencies are those of all
-examples, wanted or not. A topic told in words has one vector, of its words.
+examples, wanted or not. A topic given as words has one vector, of its words.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Targets:
         return int(self.vectors.shape[0])
 
     def cosines(self, bags: Sequence[Bag]) -> Floats32:
-        """The cosine of each page (a row), told by its bag, to each target (a column)."""
+        """The cosine of each page (a row), given as its bag, to each target (a column)."""
         return np.asarray((self._weighted(self.vocabulary.matrix(bags)) @ self._columns).toarray(), np.float32)
 
     def likeness(self, page: Page) -> float:
@@ -74,7 +74,7 @@ class Targets:
         return self.vectors.T.tocsr()
 
     def _weighted(self, counts: csr_matrix) -> csr_matrix:
-        """Words that no target knows are left out of a text's length, too: they cannot be told from misspellings."""
+        """Words that no target has do not count for a text's length either: they may be misspellings."""
         rows = counts.astype(np.float64)
         rows.data = (1 + np.log(rows.data)) * self.idf[rows.indices]
         norm = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())

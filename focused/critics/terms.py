@@ -52,7 +52,7 @@ class Terms:
         return bool(np.isin(np.uint32(word_to_id(word)), self._ids))
 
     def shown(self, ids: Ids, text: NDArray[np.int64], texts: int, titles: Ids | None = None) -> Floats:
-        """To what degree, from 0 to below 1, each text (a row) shows each term; ``text`` is where each word stands."""
+        """To what degree, from 0 to below 1, each text (a row) shows each term; ``text`` is the text of each word."""
         counts = self._counts(ids, text, texts)
         if titles is not None and len(titles):
             counts += _TITLE * self._counts(titles, np.zeros(len(titles), np.int64), texts)
@@ -91,7 +91,7 @@ def _where(phrase: list[int], column: NDArray[np.int64], text: NDArray[np.int64]
 
 
 def _forms(word: str) -> list[str]:
-    """Singular and plural, as far as the last letters tell; forms that nobody uses do no harm."""
+    """Singular and plural, judging by the last letters; forms that nobody uses do no harm."""
     if len(word) < _SHORTEST_WITH_PLURAL or not (word.isascii() and word.isalpha()):
         return [word]
     stem = word[:-3] + "y" if word.endswith("ies") else word[:-1] if word.endswith("s") else word

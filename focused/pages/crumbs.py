@@ -1,4 +1,4 @@
-"""Where on a page a link stands: the names of the elements around it, from the root down.
+"""Where a link is on its page: the names of the elements around it, from the root down.
 
 ``html/body/div.content/ul#news/li``. Links of one list, menu or table share their path, and on the pages of a site
 that were made by one template, so do the links of the same list on each of them. Classes and ids are the names that

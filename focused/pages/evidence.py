@@ -22,14 +22,14 @@ HEADER_SIZE = _HEADER.size
 MAX_OFFSET = 31
 NAMED, ADDRESS, ANCHOR, NEAR, ON_PAGE = range(MAX_OFFSET + 1, MAX_OFFSET + 6)
 CHANNELS = {NAMED: "", ADDRESS: "in the address", ANCHOR: "in the anchor", NEAR: "near it", ON_PAGE: "on the page"}
-"""Features that are no words at an offset: the number that is mixed in instead, and how they are told."""
+"""Features that are not words at an offset: the number that is mixed in instead, and how they are shown."""
 
 
 @dataclass(slots=True)
 class Evidence:
     """Evidence of ``n`` links: features of link *i* are ``ids[starts[i]:starts[i + 1]]`` and ``dense[i]``.
 
-    ``leaf`` is where the link stands on its page; ``link`` and ``source`` are the frontier's numbers of the link's
+    ``leaf`` is the link's first leaf on its page; ``link`` and ``source`` are the frontier's numbers of the link's
     target *v* and of its page *u*, ``host`` that of the target's host: keys by which a prioritizer may join what it
     has learned since.
     """
@@ -87,7 +87,7 @@ class Evidence:
 
     @staticmethod
     def position_of_link(header: bytes, row: int) -> int:
-        """Where in the bytes the number of one link stands, told by their first 12 bytes."""
+        """Where in the bytes the number of one link is, given their first 12 bytes."""
         n, width, _ = _HEADER.unpack(header)
         return int(_HEADER.size + 4 * (n + 1 + n * width + n + row))
 
@@ -136,7 +136,7 @@ def window(
 ) -> tuple[NDArray[np.int64], Ids]:
     """⟨token, offset⟩ ids of the leaves within ``d_max`` of each link: where each link's ids start, and the ids.
 
-    Ids stand in the order of the leaves. Of a long leaf the words nearest to the link are taken. Without
+    Ids are in the order of the leaves. Of a long leaf, the words nearest to the link are taken. Without
     ``offsets`` every word counts as at offset 0: the plain window that the paper compares with.
     """
     link, leaf, offset = _leaves_around(links, len(page.leaves), d_max)

@@ -29,7 +29,7 @@ _VOID = frozenset(
 _CLOSED_BY_ITSELF = frozenset(b"p li dt dd option tr td th thead tbody tfoot a html head body".split())
 _KEPT = frozenset(b"a area base frame iframe img script style title textarea".split()) | _VOID
 
-# How HTML is tokenized, as far as it tells where tags begin and end. All repeats are possessive: linear time.
+# How HTML is tokenized, as far as is needed to see where tags begin and end. All repeats are possessive: linear time.
 _ATTRIBUTE = rb"""[\s/]*+[^\s/>][^\s/>=]*+(?:\s*+=\s*+(?:"[^"]*+"|'[^']*+'|[^\s>"'][^\s>]*+)?+)?+"""
 _RAW = (b"script", b"style", b"xmp", b"iframe", b"noembed", b"noframes", b"textarea", b"title")
 _SOME = rb"(?:%s){0,%d}+" % (_ATTRIBUTE, MOST_ATTRIBUTES)

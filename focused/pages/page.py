@@ -48,7 +48,7 @@ class PageLimits:
 class Links:
     """The links of one page, column by column; leaves ``first[i]`` to ``last[i]`` are the text of link *i*.
 
-    ``paths[i]`` is the id of the names of the elements that the link stands in, ``ends[i]`` that of the last two.
+    ``paths[i]`` is the id of the names of the elements around the link, ``ends[i]`` that of the last two.
     """
 
     urls: list[str]

@@ -1,4 +1,4 @@
-"""Words of a text, in any script, and the numbers that stand for them.
+"""Words of a text, in any script, and their ids.
 
 Everything downstream (critics, evidence) works on 32-bit ids of words, so that a page is tokenized once and
 then only touched as arrays. An id is the CRC-32 of the word: stable between processes and machines, unlike

@@ -2,7 +2,7 @@
 
 ``http://www-2.cs.example/~svc/papers/view-publications-ckl2004.html`` gives ``~svc``, ``~``, ``papers``, ``view``,
 ``publications``, ``ckl2004`` and ``html``: the tokens of section 5.3.2 of Sajjanhar's thesis (2008). A tilde is a word
-of its own because it tells a person's pages from a department's.
+of its own, because it distinguishes a person's pages from a department's.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _WORD = re.compile(r"~?[^\W_]{1,40}")
 
 
 def url_words(url: str) -> list[str]:
-    """The words of the relative part of an address, in order; ``~`` stands behind each word that begins with it."""
+    """The words of the relative part of an address, in order; one that begins with ``~`` is followed by a bare ``~``."""
     relative = unquote(url.partition("//")[2].partition("/")[2], errors="replace").lower()
     found: list[str] = []
     for word in _WORD.findall(relative)[:_MOST]:

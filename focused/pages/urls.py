@@ -1,4 +1,4 @@
-"""Addresses: put together as browsers do, and told apart."""
+"""Addresses: joined as browsers do, and identified."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Lessons:
     """What became of links that were followed: a row of evidence and the verdict on the page behind it.
 
     ``relevance`` is R(v), ``source_relevance`` R(u); ``alive`` is False where *v* was dead, and then there is no R.
-    ``first`` is the one row by which a page *v* is met: others tell of what is no longer new.
+    ``first`` marks one row for each page *v*, that by which it was new: the others repeat what is known.
     ``evidence.link`` and ``evidence.source`` are the numbers of *v* and *u*.
     """
 
@@ -89,7 +89,7 @@ LESSON_COLUMNS = {
 
 @dataclass(frozen=True, slots=True)
 class Contribution:
-    """What one feature adds to a score before it is squashed; ``feature`` is an id of the evidence or a name.
+    """What one feature adds to a score, as log-odds; ``feature`` is an id of the evidence or a name.
 
     ``towards`` is the state that it speaks for, where links have states.
     """
@@ -147,7 +147,7 @@ class Prioritizer(ABC):
     studies: ClassVar[bool] = False
     """Can all lessons of its crawl be studied together afterwards (`scrapy export --train`)?"""
     labels_pages: ClassVar[bool] = False
-    """Does it tell by `label_of` where on a path a page stands?"""
+    """Does `label_of` say where on a path a page is?"""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -180,7 +180,7 @@ class Prioritizer(ABC):
         """A score for each row of evidence."""
 
     def finite_scores(self, evidence: Evidence) -> NDArray[np.float32]:
-        """The scores, as numbers that can be put in order: what is none is worth nothing."""
+        """The scores, as numbers that can be put in order: NaN counts as 0."""
         scores = self.score(evidence)
         return scores if np.isfinite(scores).all() else np.nan_to_num(scores, nan=0.0, posinf=1.0, neginf=0.0)
 
@@ -188,7 +188,7 @@ class Prioritizer(ABC):
         """Take what was taught before the crawl from the topic's models folder; ValueError says what is missing."""
 
     def label_of(self, page: Page, verdict: Verdict, *, arrived_by: Evidence | None = None) -> str:
-        """Where on a path a fetched page stands, for the page's item; nothing if that is not known."""
+        """Where on a path a fetched page is, for the page's item; nothing if that is not known."""
         return ""
 
     def learn(self, lessons: Lessons) -> Self | None:

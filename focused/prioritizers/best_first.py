@@ -28,5 +28,5 @@ class BestFirst(Prioritizer):
         return Evidence.of(np.zeros(n + 1, np.int64), np.zeros(0, np.uint32), relevance, links.first)
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
-        """R(*u*), as it was written down."""
+        """R(*u*), as it is in the evidence."""
         return np.clip(evidence.dense[:, 0], 0, 1)

@@ -21,7 +21,7 @@ class BreadthFirst(Prioritizer):
     name = "breadth-first"
 
     def evidence(self, page: Page, verdict: Verdict, links: Links, **known: Any) -> Evidence:
-        """Nothing but where the links stand."""
+        """Nothing but the leaves of the links."""
         n = len(links)
         return Evidence.of(np.zeros(n + 1, np.int64), np.zeros(0, np.uint32), np.zeros((n, 0), np.float32), links.first)
 

@@ -85,7 +85,7 @@ class Place(LinkFeature):
 
 
 class Layout:
-    """Where features stand in rows of evidence. Those whose switch is ``off`` stand there too, but count for nothing.
+    """Where features are in rows of evidence. Those whose switch is ``off`` are there, too, but count for nothing.
 
     ``spread`` multiplies the spreads of words and places.
     """

@@ -1,7 +1,7 @@
 """The default: looks at everything there is around a link, and learns from the first page on.
 
 It sees the words within a few leaves of a link, each with its offset (the apprentice's evidence), the words of its
-address, where it stands (`places`), R(*u*), and what the critic says of its text and of the words around it. All of
+address, where the link is (`places`), R(*u*), and what the critic says of its text and of the words around it. All of
 them are `FEATURES` of one logistic model, which begins with an opinion, as best-first and shark-search have one, and
 moves on from there by a Kalman filter (`kalman`): far by the first lessons, less and less by later ones. A link in
 several places gets the mean of their scores: the greatest would be that of the page that happened to word it best.
@@ -106,13 +106,13 @@ FEATURES: tuple[LinkFeature, ...] = (
             ("this part of the host's pages", part_of_host, 1.1, "elements", "elements"),
             ("other links of the page", own_page, 1.4, "page", "siblings"),
             ("other links of the list", own_list, 2.0, "list", "siblings"),
-            # Not weighed, only counted: what is learned of it the address tells better.
+            # Only counted, for novelty: as a weighted feature it says less than the address does.
             (_DIRECTORY, directory, 0.0, "elements", ""),
         )
     ),
 )
 _BIAS = (-2.0, 1.0)
-# With 1, all that is new would be as good as certain, whatever else is known of it.
+# With 1, everything new would be as good as certain, whatever else is known of it.
 _MOST_NOVELTY = 0.9
 _HIT = 0.5
 _FORMAT = 5
@@ -122,12 +122,12 @@ class Focused(Prioritizer):
     """Learns on the job which words, addresses and places speak for the page behind a link.
 
     ``d_max``: how many leaves to the left and right are looked at; ``offsets=False`` forgets where in that window a
-    word stood. The parts of the evidence can be left out, each by itself: ``words`` around the link, ``address``,
-    ``elements`` (the names of those it stands in), ``siblings`` (the fate of other links of its page and list),
-    ``reads`` (the critic's opinion of anchor and window), ``source`` (R(*u*)). ``graded=False`` learns from
-    R(*v*) > 0.5 alone; with ``rarity=False`` what stands beside every link counts like all else. ``novelty``: how much
-    more a link is worth that leads where nobody was yet. ``spread`` multiplies how far lessons may lead away from the
-    prior. ``bits``: the size of the table of features.
+    word was. Each part of the evidence can be left out: ``words`` around the link, ``address``, ``elements`` (the names
+    of those around it), ``siblings`` (the fate of other links of its page and list), ``reads`` (the critic's opinion of
+    the link's text and the words around it), ``source`` (R(*u*)). ``graded=False`` learns from R(*v*) > 0.5 alone. With
+    ``rarity=False``, features that occur with almost every link are not down-weighted. ``novelty``: how much more a link
+    is worth that leads to where no page was seen yet. ``spread`` multiplies how far lessons may move what is believed of
+    words and places. ``bits``: the size of the table of features.
     """
 
     name = "focused"
@@ -198,7 +198,7 @@ class Focused(Prioritizer):
         return new
 
     def explain(self, evidence: Evidence) -> list[Contribution]:
-        """The features of one link, those that stand in it several times taken together."""
+        """The features of one link; those that it has several times are added up."""
         parts = together(self.learner.explain(evidence))
         parts.append(Contribution("novelty", self._from_novelty(evidence, sum(part.weight for part in parts))))
         return sorted((part for part in parts if part.weight), key=lambda part: -abs(part.weight))

@@ -7,25 +7,25 @@ the log-odds for each weight)::
 
     p = σ(log-odds)   h = p (1 - p)      w += V x (y - p) / (1 + h x' V x)      V -= V x x' V · h / (1 + h x' V x)
 
-A feature that is new moves far, one that was seen often hardly, and of what a whole link had wrong each feature takes
-its share: no rate has to be chosen, and one pass is enough (no lesson is taken up again). For hashed features V is
-diagonal, for the few dense numbers, which go together, it is full. The idea for clicks on advertisements: Graepel,
-Candela, Borchert, Herbrich, *Web-scale Bayesian click-through rate prediction* (ICML 2010), with a probit link.
+A new feature moves far, one that was seen often hardly at all, and each feature takes its share of what was wrong with
+a whole link: no rate has to be chosen, and one pass is enough (no lesson is taken up again). For hashed features V is
+diagonal; for the few numbers, which are correlated, it is full. The idea is from Graepel, Candela, Borchert, Herbrich,
+*Web-scale Bayesian click-through rate prediction* (ICML 2010), there with a probit link.
 
-Which kind of feature tells anything is different on each web: where only the side of a word tells, what a page's other
-links came to is noise, but it is the best there is on a school's web. So each of `KINDS` has a *trust*, a number
-that multiplies what all its features say together. It begins at 1, and is learned like the dense numbers, but only from
-first lessons, of pages that nothing was learned of yet: what a page's list or address foretold of it a second time was
-no foretelling, and trust that counts this grows without end. At other lessons trust moves by nothing, and stays as
-doubtful as it was (Schmidt's *consider filter*).
+Which kind of feature is informative differs from web to web: where only the side of a word matters, what became of a
+page's other links is noise; on a school's web it is the best there is. So each kind of feature has a *trust*, a number
+that multiplies what all its features say together. It begins at 1 and is learned like the weights of the numbers, but
+only from first lessons, of pages of which nothing was learned yet: predicting a page again from its own list or address
+is not a prediction, and trust that counts it grows without end. At other lessons trust does not move, and its
+uncertainty stays as it was (Schmidt's *consider filter*).
 
-What stands beside every link (``www``, ``html``, ``of``, the elements of a template) tells nothing of any of them, but
-would take its share of what most links have in common: that they are bad. Then a link with a short address, in which
-such words weigh more, would be worse than one with a long address. So a feature counts the less in *x* the more
-lessons had it: 1 - lessons with it / (all lessons + `_DOUBTED`).
+Features that occur with almost every link (``www``, ``html``, ``of``, the elements of a template) say nothing about any
+of them, but would take their share of what most links have in common: that they are bad. A link with a short address,
+in which such words weigh more, would then be worse than one with a long address. So a feature counts less in *x* the
+more lessons had it: 1 - lessons with it / (all lessons + `_DOUBTED`).
 
-What the features are, and how far each may lead at first, is declared elsewhere (`features`): spreads are put into
-*x*, so that all hashed weights begin alike, with N(0, 1).
+What the features are, and how far each may move a score at first, is declared elsewhere (`features`). Spreads are put
+into *x*, so that all hashed weights begin alike, with N(0, 1).
 """
 
 from __future__ import annotations
@@ -46,18 +46,18 @@ from focused.prioritizers.features import Layout
 from focused.prioritizers.rows import fold, run_sums, sigmoid, with_one
 
 _TRUST_BITS = 5
-"""So many bits tell the kinds of features apart."""
+"""This many bits hold the number of a kind of features."""
 TRUST = 1.0
 """How far the trust in a kind of feature may move from 1: the standard deviation of its prior."""
 
 _DOUBTED = 10.0
-"""So many pages are to have brought lessons before it is half believed that what all of them had is common."""
+"""After this many pages, a feature that all of them had counts half."""
 
 _HASHED = {"weights": 0.0, "doubt": 1.0, "common": 0.0}
-"""Tables of the hashed features, and what stands in them at first."""
+"""Tables of the hashed features, and what they hold at first."""
 
 _SUREST = 0.002
-"""The least h: also a lesson that says what was known makes the model surer."""
+"""The least h: a lesson that says what was known makes the model more certain, too."""
 _FARTHEST = 30.0
 
 
@@ -81,7 +81,7 @@ class KalmanLearner:
         seed: int = 0,
     ) -> None:
         if len(layout.trusts) > 2**_TRUST_BITS:
-            raise ValueError(f"{len(layout.trusts)} kinds of features: at most {2**_TRUST_BITS} can be told apart")
+            raise ValueError(f"{len(layout.trusts)} kinds of features: there can be at most {2**_TRUST_BITS}")
         self.layout, self.bits, self.seed = layout, bits, seed
         self.names = (*(number.name for number in layout.numbers), "bias")
         self.doubted = _DOUBTED if rarity else inf
@@ -97,9 +97,9 @@ class KalmanLearner:
         self._weigh()
 
     def _weigh(self) -> None:
-        """Prepare what does not change between lessons: how much features count, and what they say by that."""
+        """Prepare what does not change between lessons: how much features count, and their weights by that."""
         self._rarity = np.maximum(1 - self.common / np.float32(self.all_lessons + self.doubted), 0)
-        self._told_by = self.weights * self._rarity
+        self._weighed = self.weights * self._rarity
 
     @property
     def trust(self) -> NDArray[np.float64]:
@@ -109,14 +109,14 @@ class KalmanLearner:
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """Estimates of R(*v*)."""
         means = self.means.astype(np.float32)
-        return sigmoid(np.hstack([self._numbers(evidence), self._told(evidence)]) @ means)
+        return sigmoid(np.hstack([self._numbers(evidence), self._sums(evidence)]) @ means)
 
-    def _told(self, evidence: Evidence) -> NDArray[np.float32]:
+    def _sums(self, evidence: Evidence) -> NDArray[np.float32]:
         """What each kind of features says, a row for each row of evidence."""
         layout, kinds = self.layout, len(self.layout.words)
         segments = layout.segments(evidence)
-        texts = run_sums(self._told_by, evidence.ids, segments).reshape(-1, kinds + 1)[:, :kinds]
-        placed = self._told_by[fold(evidence.ids[layout.places_in(evidence)], self.bits)] @ layout.spreads_of_places()
+        texts = run_sums(self._weighed, evidence.ids, segments).reshape(-1, kinds + 1)[:, :kinds]
+        placed = self._weighed[fold(evidence.ids[layout.places_in(evidence)], self.bits)] @ layout.spreads_of_places()
         return np.hstack([texts * layout.scales(segments), placed])
 
     def _numbers(self, evidence: Evidence) -> NDArray[np.float32]:
@@ -193,7 +193,7 @@ class KalmanLearner:
     def explain(self, evidence: Evidence) -> list[Contribution]:
         """What each feature of one row adds to its log-odds, in no order."""
         trusted = self.layout.values(evidence) * self.trust[self.layout.trusted_as(evidence)]
-        added = (self._told_by[fold(evidence.ids, self.bits)] * trusted).tolist()
+        added = (self._weighed[fold(evidence.ids, self.bits)] * trusted).tolist()
         places = [place.name for place in self.layout.places]
         named: list[int | str] = [*evidence.ids[: len(added) - len(places)].tolist(), *places, *self.names]
         dense = (self._numbers(evidence)[0] * self.means[: len(self.names)]).tolist()
@@ -201,8 +201,8 @@ class KalmanLearner:
 
     def weights_of(self, ids: NDArray[np.uint32]) -> NDArray[np.float32]:
         """What was learned of each feature, before its kind and its number in a row are taken into account."""
-        told: NDArray[np.float32] = self._told_by[fold(ids, self.bits)]
-        return told
+        weights: NDArray[np.float32] = self._weighed[fold(ids, self.bits)]
+        return weights
 
     def state(self) -> Arrays:
         """All that was learned."""

@@ -1,4 +1,4 @@
-"""Where a link stands: what it shares with the links whose fate it mostly shares.
+"""Where a link is: what it has in common with links that mostly end as it does.
 
 Links of one list on one page mostly end alike, and so do links in the same place of pages that one template made.
 Each function gives one number a link, the same for all links that have that place in common.

@@ -31,7 +31,7 @@ class Random(Prioritizer):
         return Evidence.of(np.zeros(n + 1, np.int64), np.zeros(0, np.uint32), self._numbers(keys), links.first)
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
-        """The number, as it was written down."""
+        """The number, as it is in the evidence."""
         return np.clip(evidence.dense[:, 0], 0, 1)
 
     def _numbers(self, keys: NDArray[np.uint64]) -> NDArray[np.float32]:

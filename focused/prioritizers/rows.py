@@ -20,7 +20,7 @@ _SMALLEST = 1e-3
 
 
 def fold(ids: Ids, bits: int) -> NDArray[np.int32]:
-    """Where features stand in a table of 2^bits."""
+    """The places of features in a table of 2^bits."""
     return (ids >> np.uint32(32 - bits)).view(np.int32)
 
 

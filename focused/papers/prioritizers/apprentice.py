@@ -154,7 +154,7 @@ class Apprentice(Prioritizer):
         return new
 
     def explain(self, evidence: Evidence) -> list[Contribution]:
-        """The features of one link, those that stand in it several times taken together."""
+        """The features of one link; those that it has several times are added up."""
         parts = together(self.learner.explain(evidence))
         return sorted((part for part in parts if part.weight), key=lambda part: -abs(part.weight))
 

@@ -76,7 +76,7 @@ class Lexical(KeptPrioritizer):
         super().__init__(critic=critic, combine=combine, seed=seed)
         if critic is not None and not isinstance(critic, LexicalCritic):
             raise ValueError(
-                f"the prioritizer 'lexical' goes by the levels of the critic 'lexical', but the critic is "
+                f"the prioritizer 'lexical' uses the levels of the critic 'lexical', but the critic is "
                 f"{critic.name!r}: set name = 'lexical' in [critic] (or -a critic=lexical), and teach it"
             )
         self.k, self.combination, self.graded = k, combination, graded
