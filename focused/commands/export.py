@@ -51,7 +51,7 @@ class Command(command.Command):
         assert self.settings is not None
         with open_crawl(args[0], opts.crawl, self.settings) as reader:
             if opts.out:
-                self._write_items(reader.items(), opts)
+                self._write_items(reader.items, opts)
             if opts.train:
                 state, lessons = study_lessons(reader)
                 _write_state(state, opts.learned, f"learned from {lessons} lessons")
@@ -61,13 +61,13 @@ class Command(command.Command):
                     raise NothingLearned(f"{reader.where} has saved nothing learned so far")
                 _write_state(learned.data, opts.learned, "what was learned")
 
-    def _write_items(self, items: Iterable[dict[str, Any]], opts: argparse.Namespace) -> None:
+    def _write_items(self, read: Callable[[], Iterable[dict[str, Any]]], opts: argparse.Namespace) -> None:
         from focused.report.items import format_of, write_items
 
         settings = self.settings
         assert settings is not None
         path, kind = format_of(opts.out, settings)
-        write = partial(write_items, items, kind=kind, settings=settings, least=opts.relevant)
+        write = partial(write_items, read, kind=kind, settings=settings, least=opts.relevant)
         if path == "-":
             _to_stdout(write)
             return

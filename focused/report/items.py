@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from itertools import chain
 from typing import IO, Any
 
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
-from focused.items import PageItem
+from focused.items import FIELDS
 
 
 class UnknownFormat(ValueError):
@@ -30,25 +31,30 @@ def format_of(name: str, settings: BaseSettings) -> tuple[str, str]:
 
 
 def write_items(
-    items: Iterable[dict[str, Any]], file: IO[bytes], kind: str, *, settings: BaseSettings, least: float = 0.0
+    read: Callable[[], Iterable[dict[str, Any]]],
+    file: IO[bytes],
+    kind: str,
+    *,
+    settings: BaseSettings,
+    least: float = 0.0,
 ) -> int:
-    """Write the items with at least a relevance; how many there were."""
-    exporter = load_object(settings.getwithbase("FEED_EXPORTERS")[kind])(file, **_options(settings))
+    """Write the items with at least a relevance; how many there were. ``read`` gives them, if need be twice."""
+    fields: Any = settings.getdictorlist("FEED_EXPORT_FIELDS")
+    if kind == "csv" and not fields:
+        # A column for every field, also for those that only a later item has.
+        fields = list(dict.fromkeys([*FIELDS, *chain.from_iterable(read())]))
+    indent = settings["FEED_EXPORT_INDENT"]
+    exporter = load_object(settings.getwithbase("FEED_EXPORTERS")[kind])(
+        file,
+        encoding=settings["FEED_EXPORT_ENCODING"],
+        fields_to_export=fields or None,
+        indent=None if indent is None else int(indent),
+    )
     exporter.start_exporting()
     count = 0
-    for values in items:
-        if values["relevance"] >= least:
-            exporter.export_item(PageItem(values))
+    for values in read():
+        if (values.get("relevance") or 0.0) >= least:
+            exporter.export_item(values)
             count += 1
     exporter.finish_exporting()
     return count
-
-
-def _options(settings: BaseSettings) -> dict[str, Any]:
-    """What `scrapy crawl -o` gives its exporters."""
-    indent = settings["FEED_EXPORT_INDENT"]
-    return {
-        "encoding": settings["FEED_EXPORT_ENCODING"],
-        "fields_to_export": settings.getdictorlist("FEED_EXPORT_FIELDS") or None,
-        "indent": None if indent is None else int(indent),
-    }
