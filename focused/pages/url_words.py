@@ -22,7 +22,7 @@ _WORD = re.compile(r"~?[^\W_]{1,40}")
 
 
 def url_words(url: str) -> list[str]:
-    """The words of the relative part of an address, in order; one that begins with ``~`` is followed by a bare ``~``."""
+    """The words of the relative part of an address, in order; one that begins with ``~`` is followed by a bare one."""
     relative = unquote(url.partition("//")[2].partition("/")[2], errors="replace").lower()
     found: list[str] = []
     for word in _WORD.findall(relative)[:_MOST]:

@@ -40,7 +40,7 @@ from focused.prioritizers.base import (
 )
 from focused.prioritizers.features import Layout, LinkFeature, Look, Number, Place, Words
 from focused.prioritizers.kalman import KalmanLearner
-from focused.prioritizers.novelty import BITS, Visits
+from focused.prioritizers.novelty import BITS, DirectoryVisits
 from focused.prioritizers.options import check_made_alike
 from focused.prioritizers.places import directory, elements, has_no_text, innermost, own_list, own_page, part_of_host
 
@@ -125,9 +125,9 @@ class Focused(Prioritizer):
     word was. Each part of the evidence can be left out: ``words`` around the link, ``address``, ``elements`` (the names
     of those around it), ``siblings`` (the fate of other links of its page and list), ``reads`` (the critic's opinion of
     the link's text and the words around it), ``source`` (R(*u*)). ``graded=False`` learns from R(*v*) > 0.5 alone. With
-    ``rarity=False``, features that occur with almost every link are not down-weighted. ``novelty``: how much more a link
-    is worth that leads to where no page was seen yet. ``spread`` multiplies how far lessons may move what is believed of
-    words and places. ``bits``: the size of the table of features.
+    ``rarity=False``, features that occur with almost every link are not down-weighted. ``novelty``: how much more a
+    link is worth that leads to where no page was seen yet. ``spread`` multiplies how far lessons may move what is
+    believed of words and places. ``bits``: the size of the table of features.
     """
 
     name = "focused"
@@ -166,7 +166,7 @@ class Focused(Prioritizer):
         self.layout = Layout(self.features, off=off, spread=spread)
         self.dense = self.layout.dense
         self.shown = {**self.layout.shown, **BIAS, "novelty": Shown("", "it leads where few pages were seen")}
-        self.visits = Visits()
+        self.visits = DirectoryVisits()
         self.learner = KalmanLearner(self.layout, bias=_BIAS, rarity=rarity, bits=bits, seed=seed)
         # What was learned means something only together with these.
         self._made_for = {"prioritizer": self.name, "bits": bits, "d_max": d_max, "spread": spread, **switches}
@@ -224,6 +224,6 @@ class Focused(Prioritizer):
             other = "'apprentice'" if "learner" in saved else "another"
             raise ValueError(f"it was saved by {other}, not by {self.name!r}: name the prioritizer that saved it")
         check_made_alike(saved, {"format": _FORMAT, **self._made_for})
-        visits = Visits.of(state)
+        visits = DirectoryVisits.of(state)
         self.learner.restore(state)
         self.visits = visits

@@ -20,17 +20,17 @@ from focused.prioritizers.rows import fold
 BITS = 16
 
 
-class Visits:
+class DirectoryVisits:
     """How many pages were judged in each directory, by the directories' numbers (folded to a table)."""
 
     def __init__(self, pages: NDArray[np.float32] | None = None) -> None:
         self.pages = np.zeros(2**BITS, np.float32) if pages is None else pages
 
-    def with_more(self, directories: NDArray[np.uint32], weights: NDArray[np.float32]) -> Visits:
+    def with_more(self, directories: NDArray[np.uint32], weights: NDArray[np.float32]) -> DirectoryVisits:
         """These visits and some more; lessons of one page weigh 1 together."""
         pages = self.pages.copy()
         np.add.at(pages, fold(directories, BITS), weights)
-        return Visits(pages)
+        return DirectoryVisits(pages)
 
     def novelty(self, directories: NDArray[np.uint32]) -> NDArray[np.float32]:
         """1 where nobody was yet, towards 0 the more pages were judged there."""
