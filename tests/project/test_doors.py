@@ -23,6 +23,7 @@ OPEN_DOORS = {
 OPEN_CYCLES = {
     ("frontier", "parts"),
     ("frontier", "redis"),
+    ("frontier", "visits"),
     ("frontier", "middlewares"),
     ("teaching", "redis"),
     ("spiders", "addon"),
@@ -30,7 +31,7 @@ OPEN_CYCLES = {
 }
 """(room, room): one import of each cycle of rooms, for now."""
 
-TWO_MEANINGS = {"Lease", "Links", "Host", "Address", "Rules"}
+TWO_MEANINGS = {"Lease", "Links", "Host", "Address", "Rules", "Visit", "Counter", "Learning"}
 """Names that classes of several rooms share, for now."""
 
 EVERYWHERE = {"Command"}
