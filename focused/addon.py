@@ -30,7 +30,6 @@ _OF_THE_PROJECT = frozenset(
         "BOT_NAME",
         "COMMANDS_MODULE",
         "FEED_EXPORT_ENCODING",
-        "FEED_EXPORT_FIELDS",
         "LOG_LEVEL",
         "LOG_VERSIONS",
         "NEWSPIDER_MODULE",

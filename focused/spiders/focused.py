@@ -50,7 +50,8 @@ class FocusedSpider(Spider):
         topic = load_topic(arguments.topic, seeds=arguments.seeds, seeds_needed=True)
         apply_settings(topic, crawler.settings)
         arguments.apply(crawler.settings)
-        if "_job" not in arguments.private:
+        # scrapyd has folders of its own; `scrapy parse`, which looks at one page, starts the spider elsewhere.
+        if "_job" not in arguments.private and cls.start.__module__ != "scrapy.commands.parse":
             give_job_folder(topic, crawler.settings)
         spider = super().from_crawler(crawler)
         spider.topic = topic
