@@ -1,32 +1,11 @@
-"""The apprentice of Chakrabarti, Punera, Subramanyam (WWW 2002): what stands around a link tells of its target.
+"""The apprentice of Chakrabarti, Punera, Subramanyam (WWW 2002): the words around a link say what its target is.
 
 The evidence of (*u*, *v*) is the ⟨t, d⟩ features of §2.2: every token t within ``d_max`` leaves of the link together
 with its offset d. A word left of a link and the same word right of it are different features, so that the apprentice
-learns by itself what nearness means on this web. Beside them stand a few numbers, as log-odds: R(*u*), and the
-critic's opinion of the anchor and of the words within three leaves (against its opinion of no words at all).
+learns by itself what nearness means on this web. There are a few numbers, too, as log-odds: R(*u*), and the critic's
+opinion of the anchor and of the words within three leaves (against its opinion of no words at all).
 
-One set of defaults for all webs, chosen with ``bench/simulate.py`` on wpcd (12 topics, starts on and far), uci (8
-topics, root) and webkb (9 topics, root, ``--seeds 4``). The figure is the share of what could be found, wpcd / uci /
-webkb; .02 apart is noise (.03 on webkb with one seed). These were made while the critic `logistic` was still changing:
-compare them with one another; docs/prioritizers.md has the figures of today::
-
-    --try apprentice                        .770  .457  .590
-    --try 'apprentice topics=false'         .774  .426  .562
-    log-odds cut off at R = 0.01, not 0.001 .767  .516  .533   another trade, not a better one
-
-Tried before, all with ``topics=false``, one seed. Of wpcd only the starts far off, of uci four topics (*: all eight)::
-
-    as it was then                          .771  .408  .566
-    prior slower than the words (kept)      .766  .455  .572
-    no softness                             .761  .437  .500
-    R(u) in place of its log-odds           .574     –     –   starves before the first hit; .733 with (no reads)
-    words begin at a tenth of the rate      .768  .446  .485
-    rate=0.1                                .763  .448  .526
-    replays=0                               .758  .423  .515
-    combine=max                             .758  .453  .569   R-precision on wpcd .262, not .295
-    reads=false                             .747  .357* .393
-    d_max=3                                    –  .395* .552   where 5 has .406* .568
-    offsets=false                              –  .398* .609   the same
+How the defaults were chosen: docs/prioritizers.md.
 """
 
 from __future__ import annotations
