@@ -9,7 +9,7 @@ INSTALL := $(PYTHON_IN_VENV) -m pip install --quiet --disable-pip-version-check 
 TEST_PROCESSES ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types coverage wheel lowest matrix bench scrapyd lock clean
+.PHONY: help demo test lint types docs coverage wheel lowest matrix bench scrapyd lock clean
 
 help: ## this list
 	@echo 'make …'
@@ -28,6 +28,10 @@ lint: $(DEV) ## ruff: rules and layout
 
 types: $(DEV) ## mypy: strict, tests and benchmarks too but for what pyproject.toml says
 	@$(PYTHON_IN_VENV) -m mypy
+
+docs: $(DEV) ## the documentation as a site, in out/docs; every warning is an error
+	@$(PYTHON_IN_VENV) -m sphinx --quiet --fail-on-warning --keep-going --jobs auto docs out/docs
+	@echo 'open out/docs/index.html'
 
 coverage: $(DEV) ## how much of the code the tests run, subprocesses included; a part with ARGS="tests/pages"
 	@scripts/need-redis

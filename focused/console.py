@@ -41,7 +41,7 @@ def main() -> None:
 def _ours() -> dict[str, str]:
     """Our commands, and a line on each."""
     lines = {entry.name: str(entry.load()().short_desc()) for entry in own("scrapy.commands")}
-    lines["crawl"] = "Collect the pages on a topic: focused crawl -a topic=TOPIC"
+    lines["crawl"] = "Collect the pages on a topic: focused crawl -a topic=TOPIC -a pages=200"
     return dict(sorted(lines.items()))
 
 

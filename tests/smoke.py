@@ -38,7 +38,7 @@ def main(folder: Path) -> None:
 
         assert focused.__version__ in call("--version")
         options = ("-a", "topic=star galaxy telescope", "-a", f"seeds={HUB}", "-s", "DOWNLOAD_DELAY=0")
-        call("crawl", "focused", *options, "-s", "JOBDIR=job", "-o", "pages.jsonl")
+        call("crawl", *options, "-s", "JOBDIR=job", "-o", "pages.jsonl")
         pages = [json.loads(line) for line in (folder / "pages.jsonl").read_text("utf-8").splitlines()]
         assert {page["url"] for page in pages} == set(PAGES), "every page is fetched in the end"
         assert "13 pages" in call("status", "job")

@@ -10,8 +10,11 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 
+from focused.running.command import program
+
 logger = logging.getLogger(__name__)
 
+_OURS = "focused"
 _BAD_USE, _FAILED = 2, 1
 # A crawl that ends for one of these reasons has not done what it was asked for.
 _FAILURES = {
@@ -29,15 +32,26 @@ class Command(ScrapyCrawl):
 
     requires_project = False
 
+    def syntax(self) -> str:
+        return "[options] [SPIDER]"
+
+    def short_desc(self) -> str:
+        return "Crawl with a spider; without its name with ours, which collects the pages on a topic"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.usage = f"{program()} crawl {self.syntax()}"
+
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         process = self.crawler_process
         assert process
         names = process.spider_loader.list()
-        if len(args) != 1:
-            raise UsageError
-        if args[0] not in names:
-            raise UsageError(f"there is no spider {args[0]!r}; there is: {', '.join(names)}", print_help=False)
-        crawler = self._create_crawler(args[0])
+        if len(args) > 1:
+            raise UsageError(f"name one spider, not {len(args)}: {' '.join(args)}", print_help=False)
+        name = args[0] if args else _OURS
+        if name not in names:
+            raise UsageError(f"there is no spider {name!r}; there is: {', '.join(names)}", print_help=False)
+        crawler = self._create_crawler(name)
         process.crawl(crawler, **opts.spargs)
         process.start()
         self.exitcode = _FAILED if process.bootstrap_failed else self._report(crawler)
