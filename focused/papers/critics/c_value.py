@@ -47,7 +47,7 @@ _EXAMPLES: WeakKeyDictionary[Page, WeighedTerms] = WeakKeyDictionary()
 
 @dataclass(frozen=True, slots=True)
 class WeighedTerms:
-    """The terms of one text, with their C-values, the highest first; ``run`` tells equal ones of several texts."""
+    """The terms of one text, with their C-values, the highest first; ``run`` identifies equal ones in several texts."""
 
     phrases: Phrases
     weight: Floats
@@ -116,7 +116,7 @@ def weigh(found: Phrases) -> WeighedTerms:
 
 
 def _nested(terms: Phrases, distinct: Runs) -> tuple[Ints, Ints]:
-    """The pairs of terms of which the first stands in the second."""
+    """The pairs of terms of which the first is part of the second."""
     rows = np.arange(len(terms))
     inner, outer = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     runs = runs_of(terms.ids)

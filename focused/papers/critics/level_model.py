@@ -81,7 +81,7 @@ class LevelModel:
         return level
 
     def holds(self, ids: Ids, level: Ints) -> NDArray[np.bool_]:
-        """Does each word stand in a term of the level beside it?"""
+        """Is each word in a term of the level beside it?"""
         at, known = look_up(self.index.words, ids)
         known[known] &= self._levels_of_word[at[known], level[known] - 1]
         return known

@@ -69,7 +69,7 @@ def relevance_of(level: int, grade: float, n: int) -> float:
 
 
 def level_of(relevance: float, n: int) -> tuple[int, float]:
-    """The level and the grade that a relevance tells: `relevance_of` the other way round."""
+    """The level and the grade that a relevance stands for: the inverse of `relevance_of`."""
     level = next((level for level in range(1, n + 1) if relevance > _band(level, n)[0]), n + 1)
     if level > n:
         return level, float(np.sqrt(max(relevance, 0.0) / _IRRELEVANT))

@@ -83,7 +83,7 @@ class LexicalCritic(Critic):
         return self._verdict(self.model_.page(recognise(page).head(_READ_OF_A_PAGE)))
 
     def score_texts(self, texts: Sequence[Text]) -> NDArray[np.float32]:
-        """A short text is told by all runs of words in it: there are too few to recognise terms."""
+        """A short text is judged by all runs of words in it, since it has too few to recognise terms."""
         phrases, text = runs_in(Phrases.of([text.ids for text in texts]))
         best = self.model_.best(phrases)
         total = np.zeros((len(texts), self.model_.n + 1))

@@ -44,7 +44,7 @@ class Phrases:
 
     @classmethod
     def of(cls, texts: Sequence[Ids]) -> Phrases:
-        """From texts that stand apart."""
+        """From separate texts."""
         length = np.array([len(text) for text in texts], np.int64)
         return cls(np.concatenate([np.zeros(0, np.uint32), *texts]), np.cumsum(length) - length, length)
 
@@ -109,7 +109,7 @@ class TermIndex:
         return hopeful[phrase], term, alike
 
     def _known_words(self, phrases: Phrases) -> Ints:
-        """How many words of each phrase stand in any term: most phrases of a page have none, and are soon done with."""
+        """How many words of each phrase are in any term: most phrases of a page have none, and need no more work."""
         _, known = look_up(self.words, phrases.ids)
         before = np.concatenate([[0], np.cumsum(known)])
         counts: Ints = before[phrases.begin + phrases.length] - before[phrases.begin]
@@ -148,7 +148,7 @@ def runs_in(texts: Phrases) -> tuple[Phrases, Ints]:
 
 
 def look_up(known: NDArray[Any], values: NDArray[Any]) -> tuple[Ints, NDArray[np.bool_]]:
-    """Where each value stands among those ``known``, which are sorted, and whether it is there at all."""
+    """The position of each value among the ``known`` ones, which are sorted, and whether it is there at all."""
     if not len(known):
         return np.zeros(len(values), np.int64), np.zeros(len(values), np.bool_)
     at = np.minimum(np.searchsorted(known, values), len(known) - 1)

@@ -1,9 +1,9 @@
-"""Headings of a page: the texts of ``h1`` to ``h6``, and of what stands bold or as a title alone in its block.
+"""Headings of a page: the texts of ``h1`` to ``h6``, and bold text or a title that is alone in its block.
 
-After Sajjanhar (2008), §5.3.2: "Teaching", "Courses", "Research interests" tell a teacher's page from others. What a
-page's author meant as a heading is often ``<b>`` or ``<dt>`` before a line break; that counts where a block begins with
-it and nothing but another block follows. Known from the start tags alone, as pages keep them: text that goes on behind
-a closed block without a tag of its own hides the heading before it.
+After Sajjanhar (2008), §5.3.2: "Teaching", "Courses", "Research interests" distinguish a teacher's page from others.
+What the author meant as a heading is often ``<b>`` or ``<dt>`` before a line break: this counts if a block begins with
+it and nothing but another block follows. It is known from the start tags alone, which pages keep; text that goes on
+behind a closed block without a tag of its own hides the heading before it.
 """
 
 from __future__ import annotations

@@ -29,14 +29,14 @@ LONGEST = 2**_ROUNDS - 1
 
 @dataclass(frozen=True, slots=True)
 class Repeat:
-    """The longest block of tags that stands at least so many times on a page, and the share of tags in its copies."""
+    """The longest block of tags that occurs at least so many times on a page, and the share of tags in its copies."""
 
     length: int
     share: float
 
 
 def repeats(tags: Sequence[str], times: Sequence[int]) -> list[Repeat]:
-    """For each number of times the longest block that stands so often; length 0 if there is none."""
+    """For each number of times, the longest block that occurs so often; length 0 if there is none."""
     codes = _codes(tags[:MOST_TAGS])
     n = len(codes)
     if not n:

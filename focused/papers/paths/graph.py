@@ -94,7 +94,7 @@ class Graph:
 
 
 def read_graph(web: Web, *paths: str | Path) -> Graph:
-    """The graph of a web that stands in some files, from the cache if these files were read before."""
+    """The graph of the web in some files, from the cache if these files were read before."""
     cached = _cache_file([Path(path) for path in paths])
     if cached.exists():
         with np.load(cached) as arrays:

@@ -5,7 +5,7 @@
 
 Each step is a page that is reached by a link on the page before. ``label`` is the page's milestone, or ``goal`` or
 ``fail`` at the end of a path; pages without one stand on the way to the next that has one. ``layer`` is how many
-clicks the page is away from the nearest target; where it is not told, the shortest way along the paths counts.
+clicks the page is away from the nearest target; where that is not given, it is the shortest way along the paths.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Path(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def layers_of(paths: Iterable[Path], furthest: int) -> dict[str, int]:
-    """How far each page is from a target, at most ``furthest``: as told, else by the shortest way to a goal."""
+    """How far each page is from a target, at most ``furthest``: as given, else by the shortest way to a goal."""
     layers: dict[str, int] = {}
     for path in paths:
         for left, step in enumerate(reversed(path.steps)):

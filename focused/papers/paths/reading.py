@@ -1,4 +1,4 @@
-"""Reading files of paths: what a user wrote is checked key by key, and what is wrong is told in words."""
+"""Reading files of paths: what a user wrote is checked key by key, and every mistake is reported."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def _read_line(line: bytes, where: str, labels: Sequence[str], problems: Problem
 def _wrong_with_path(path: Any, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Where a line is wrong, and why."""
     if not isinstance(path, dict):
-        yield "", f'{path!r} is no path: write {{"steps": [{{"url": "http://…"}}, …]}}'
+        yield "", f'{path!r} is not a path: write {{"steps": [{{"url": "http://…"}}, …]}}'
         return
     yield from _unknown_keys("", path, ("steps",))
     steps = path.get("steps")
@@ -74,7 +74,7 @@ def _wrong_with_step(
     if "url" not in step:
         yield f"{at}.url", "missing"
     elif not isinstance(url, str) or not url.startswith(("http://", "https://")):
-        yield f"{at}.url", f"{url!r} is no address for http"
+        yield f"{at}.url", f"{url!r} is not an http address"
     if "label" in step:
         yield from ((f"{at}.label", what) for what in _wrong_with_label(step["label"], labels, is_last=is_last))
     if isinstance(layer, bool) or not isinstance(layer, int) or layer < 0:
@@ -83,7 +83,7 @@ def _wrong_with_step(
 
 def _wrong_with_label(label: Any, labels: Sequence[str], *, is_last: bool) -> Iterator[str]:
     if not isinstance(label, str) or not label.strip():
-        yield f"{label!r} is no name: give one in quotes, or leave it out"
+        yield f"{label!r} is not a name: give one in quotes, or leave it out"
     elif label in ENDS and not is_last:
         yield f"{label!r} may only stand at the end of a path"
     elif label.lower() in ENDS and label not in ENDS:

@@ -33,7 +33,7 @@ class Clicks:
 
     @classmethod
     def of(cls, paths: Sequence[Stops]) -> Clicks:
-        """The clicks that some paths tell of, and those beside them."""
+        """The clicks of some paths, and those beside them."""
         ground = Ground.of(paths)
         layers = [NOWHERE if page in ground.failed else layer for page, layer in enumerate(ground.layers)]
         led_to = ground.led_to()

@@ -3,7 +3,7 @@
 M. Diligenti, F. Coetzee, S. Lawrence, C. L. Giles, M. Gori, *Focused crawling using context graphs* (VLDB 2000). A
 target's context graph has the target in layer 0, the pages that link to it in layer 1, those that link to them in layer
 2, and so on; the graphs of all targets are merged. A page is represented by its ``words`` words of highest TF-IDF, and
-a naive Bayes classifier with equal priors tells its layer. Links wait in a queue for each layer: of the first queue
+a naive Bayes classifier with equal priors names its layer. Links wait in a queue for each layer: of the first queue
 that is not empty the link is taken whose page is most surely of that layer. A page of which the classifier is less sure
 than a threshold goes to a last queue, "other". With layers 0 … N, and N + 1 for "other"::
 
@@ -86,11 +86,11 @@ class ContextGraph(TaughtPrioritizer):
 
     @property
     def made_for(self) -> dict[str, Any]:
-        """How pages are told by words, and how many are told at all."""
+        """How pages are classified by words, and how many are classified at all."""
         return {"words": self.words, "other": self.other}
 
     def teach(self, paths: Sequence[Stops], progress: TeachingProgress = lambda *_: None) -> FiguresByName:
-        """Learn the layers of the pages on the paths; figures are of one page in five, told by the others."""
+        """Learn the layers of the pages on the paths; figures are those of one page in five, held out."""
         progress(0, 2)
         clicks = Clicks.of(paths)
         pages, layers = clicks.pages, np.minimum(clicks.layers, FURTHEST)
@@ -122,7 +122,7 @@ class ContextGraph(TaughtPrioritizer):
         self._bayes = Bayes.fit(self._rows(pages), layers, prior=False)
 
     def _rows(self, pages: Sequence[Page]) -> csr_matrix:
-        """The words that stand for each page, as a row of ones."""
+        """The words that represent each page, as a row of ones."""
         rows = [self._best_words(page.bag) for page in pages]
         starts = np.cumsum([0, *map(len, rows)])
         columns = np.concatenate(rows) if rows else np.zeros(0, np.int64)
@@ -145,7 +145,7 @@ class ContextGraph(TaughtPrioritizer):
         return told
 
     def evidence(self, page: Page, verdict: Verdict, links: Links, **known: Any) -> Evidence:
-        """The layer of the page, how surely, and the words that tell most of it."""
+        """The layer of the page, how certain it is, and the words that say most about it."""
         (told,) = self._tell([page])
         layer = int(told.argmax())
         n, ids = len(links), mix(self._telling(page, layer), ON_PAGE)
@@ -167,7 +167,7 @@ class ContextGraph(TaughtPrioritizer):
         return score
 
     def explain(self, evidence: Evidence) -> list[Contribution]:
-        """The page's layer and how surely, as parts of the score; and the words that tell it, as log-ratios."""
+        """The page's layer and its certainty, as parts of the score; and the words that show it, as log-ratios."""
         layer, surely = int(evidence.dense[0, 0]), float(evidence.dense[0, 1]) / (LAYERS + 1)
         where = (
             "its page looks like no layer"
@@ -220,7 +220,7 @@ def _check(layers: NDArray[np.int64]) -> None:
 
 
 def _figures(told: Floats, layers: NDArray[np.int64]) -> FiguresByName:
-    """How often the layer of pages is told right, and how often it is missed by one at most."""
+    """How often the layer of pages is right, and how often it is wrong by one at most."""
     missed = np.abs(told.argmax(axis=1) - layers)
     by_layer = [float(np.mean(missed[layers == layer] == 0)) for layer in np.unique(layers)]
     return {

@@ -195,7 +195,7 @@ class Crf(TaughtPrioritizer):
     def explain(self, evidence: Evidence) -> list[Contribution]:
         """What the words of one link add to its score, each with the state it speaks for, and the states it is in.
 
-        The score is not linear in the words: what is told is its slope, Σ_y α(y) (R(y) - score) w(y), in units of the
+        The score is not linear in the words: what is shown is its slope, Σ_y α(y) (R(y) - score) w(y), in units of the
         deviation of R among the link's states: rewards may differ by little, and the order of links is all that counts.
         """
         alpha = self._alphas(evidence)[0]

@@ -3,7 +3,7 @@
 Of a page: its words, those of its title and of its address (with ``~``), its headings, and whether its tags repeat as
 those of a list do. Of a link: the words of its anchor, those within ten words of it, and those of the address it leads
 to. All are there or not; how often is not counted. Which of them are known is for the training to say, so headings are
-features each by itself: a set of headings is learned. With a set that is given, one feature tells of all.
+features each by itself: a set of headings is learned. With a given set, one feature stands for all of them.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class _Problem:
         return CrfChain(Table(self.page_ids, pages), Table(self.link_ids, links), to_link, to_page)
 
     def _observed(self) -> list[Floats]:
-        """How often each feature stands with each state in the labelled paths."""
+        """How often each feature occurs with each state in the labelled paths."""
         s = self.s
         page = np.zeros((self.page_x.shape[0], self.states))
         link = np.zeros((self.link_x.shape[0], self.states))

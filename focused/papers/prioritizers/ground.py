@@ -104,7 +104,7 @@ def is_held_out(url: str) -> bool:
 
 
 def figures_of(what: str, said: NDArray[Any], true: NDArray[np.int64], weight: Floats, prior: Floats) -> FiguresByName:
-    """How well layers were told, as a share and as a log-loss, beside that of telling the prior each time."""
+    """How well layers were recognised, as a share and as a log-loss, beside the log-loss of the prior."""
     if not len(true):
         return {}
     share = weight / weight.sum()

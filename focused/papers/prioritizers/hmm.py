@@ -13,7 +13,7 @@ and the child's state is foretold by one step more without an observation, Σ_j 
 share it: the words of a link count for nothing, which is what `memm` has changed.
 
 Simplified: k-means with a given number of clusters where the paper has X-means, which finds one; paths drawn from a web
-or told by a user where the paper has also the visits of a person; seeds begin with all states equal.
+or given by a user, where the paper also has the visits of a person; seeds begin with all states equal.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Hmm(TaughtPrioritizer):
         return clusters, HmmChain.counted(ground, observed, len(clusters), trusted=trusted, smoothing=self.smoothing)
 
     def _figures(self, ground: Ground, model: tuple[Clusters, HmmChain], seen: NDArray[np.bool_]) -> FiguresByName:
-        """Each path is gone along; what is told of pages held out counts."""
+        """Follows each path; what is said of pages held out counts."""
         clusters, chain = model
         observed = [clusters.of_page(page) for page in ground.pages]
         pages, links, rows = [], [], []
@@ -166,7 +166,7 @@ class Hmm(TaughtPrioritizer):
         return priority(evidence.dense.astype(np.float64), self.gamma, self.priority)
 
     def explain(self, evidence: Evidence) -> list[Contribution]:
-        """The path is all there is to tell."""
+        """The path is all there is."""
         belief = evidence.dense[0].astype(np.float64)
         plain = priority(uniform(), self.gamma, "discounted")
         said = priority(belief, self.gamma, "discounted")

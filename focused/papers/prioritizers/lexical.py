@@ -1,6 +1,6 @@
 """Links by lexical profiles: what their text, the words around and their page say of the level behind them.
 
-After M. Greenwood's thesis on topic-focused crawling with lexical profiles, §3.2. Three features of a link each tell a
+After M. Greenwood's thesis on topic-focused crawling with lexical profiles, §3.2. Three features of a link each give a
 level of the path from the target (level 1) to the root (n), or n + 1 for none of them:
 
 - content: the anchor taken as one term, by its mean similarity to the terms of each level (eq. 3.2, 3.5);
@@ -181,7 +181,7 @@ def _context(model: LevelModel, sides: Phrases) -> Floats:
 
 
 def _words_for(model: LevelModel, texts: Phrases, level: Ints, channel: int) -> tuple[Ints, Ids]:
-    """The words of each text that stand in terms of its level, if that is on the path: which text, which feature."""
+    """The words of each text that are in terms of its level, if that is on the path: which text, which feature."""
     row = np.repeat(np.arange(len(texts)), texts.length)
     ids = texts.ids[ranges(texts.begin, texts.length)]
     speaks = model.holds(ids, level[row]) & (level[row] <= model.n)

@@ -26,11 +26,11 @@ time; .03 apart is noise. Before "usual words out", of several links the mean co
     usual words out of the keywords            .57    against .52
     strength=0.3                               .49    against .54; 0.01: .36 against .40 (six topics)
     priority="state"                           .25    nearly all links are most probably T4
-    inference="viterbi"                        .58    against .57: no difference that could be told
+    inference="viterbi"                        .58    against .57: no measurable difference
     visits in place of walks                   .42    against .55: courses as good, faculty not
 
-One model with s' as edge features or one for each s' tell held-out states as well (log-loss on links .77 and .78, on
-pages .88 and .85, three topics): one was kept, with a fifth of the weights.
+One model with s' as edge features and one for each s' recognise held-out states equally well (log-loss on links .77
+and .78, on pages .88 and .85, three topics): the first was kept, which has a fifth of the weights.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ _CHUNK = 4_096
 
 
 class Memm(TaughtPrioritizer):
-    """Follows links by how many clicks before a target they seem to stand.
+    """Follows links by how many clicks before a target they seem to be.
 
     ``features``: ``all``, ``words`` or ``sim-meta``, the sets of §4.2. ``inference``: ``marginal`` or ``viterbi``.
     ``priority``: ``discounted``, the worth γ^j of the states by their probability, or ``state``, the most probable

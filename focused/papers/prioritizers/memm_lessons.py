@@ -33,7 +33,7 @@ _NOTHING = np.zeros(0, np.uint32)
 
 @dataclass(frozen=True)
 class LayerLessons:
-    """Samples: the step of each (to NO_PAGE, if the page behind a link is on no path), and the place where it stands.
+    """Samples: the step of each (to NO_PAGE, if the page behind a link is on no path), and the place where it is.
 
     ``held_out`` are those that figures are measured on, one in five by the address that is arrived at.
     """
@@ -44,7 +44,7 @@ class LayerLessons:
     held_out: NDArray[np.bool_]
 
     def known(self) -> Ids:
-        """The features that can be learned: the most frequent that stand in two places at least."""
+        """The features that can be learned: the most frequent ones that are in at least two places."""
         places: dict[int, set[str]] = {}
         often = Counter[int]()
         seen = self.samples.seen
@@ -110,9 +110,9 @@ def _of_links(ground: Ground, links: Sequence[Evidence], beside: float) -> Layer
 
 
 def _places(pages: Sequence[Page]) -> list[str]:
-    """Where each page stands: its host, or where nearly all have the same, the page itself.
+    """The place of each page: its host or, where nearly all have the same host, the page itself.
 
-    A word that only one site uses, a name say, tells nothing of another site.
+    A word that only one site uses, such as a name, says nothing of another site.
     """
     hosts = [url_to_host(page.url) for page in pages]
     most = max(Counter(hosts).values(), default=0)
@@ -120,7 +120,7 @@ def _places(pages: Sequence[Page]) -> list[str]:
 
 
 def choose_keywords(ground: Ground, critic: Critic | None, most: int) -> Ids:
-    """The words of the class of the target pages, and those of their titles and headings that tell them best.
+    """The words of the class of the target pages, and those of their titles and headings that distinguish them best.
 
     Best: p0 · log(p0 / p), where p0 is the share of target pages with the word and p that of all pages. Words that
     stand in the text of most pages ("and", "home") are none.

@@ -95,7 +95,7 @@ class MemmTeaching:
         ]  # fmt: skip
 
     def _of_pages(self, ground: Ground, lessons: LayerLessons, models: Models) -> FiguresByName:
-        """Each path is gone along; what is told of pages held out counts."""
+        """Follows each path; what is said of pages held out counts."""
         seen = np.flatnonzero(~lessons.held_out)
         rows, beliefs = self._along(ground, lessons, models)
         layers, held_out = lessons.samples.state[rows], lessons.held_out[rows]
@@ -116,7 +116,7 @@ class MemmTeaching:
         return np.array(rows), np.array(beliefs)
 
     def _of_links(self, ground: Ground, lessons: Sequence[LayerLessons], models: Models) -> FiguresByName:
-        """What is told of links held out, from what is believed of their pages when they were come to last."""
+        """What is said of links held out, from what is believed of their pages at the last visit."""
         arrivals, links = lessons
         rows, beliefs = self._along(ground, arrivals, models)
         of_page = np.tile(uniform(), (len(ground.pages), 1))

@@ -80,7 +80,7 @@ class NaiveBayesLearner(Learner):
         return new
 
     def study(self, lessons: Lessons, passes: int) -> Self:
-        """Counting the same lessons again would tell nothing: one pass."""
+        """One pass: counting the same lessons again would add nothing."""
         return self.learn(lessons)
 
     def explain(self, evidence: Evidence) -> list[Contribution]:

@@ -10,14 +10,14 @@ the estimate is the sum of the bins' values (the mean Q of what was taught in th
 Words are those of the anchor, within ten words of it, of the address, and of *u*'s title and headings, each kind apart.
 
 Simplified: the paper sums up the rewards of all targets in the order in which a perfect spider fetches them; here the
-nearest target alone counts, since paths tell no more (a page is worth its shortest way along all paths). Bins are
+nearest target alone counts, since paths show no more (a page is worth its shortest way along all paths). Bins are
 layers: the nearest have one each, what is beyond shares the last, with the links that no path takes; ``untaken`` is
 how much of these counts beside a link that a path knows of.
 
 Tried on WebKB (taught by walks and visits of two universities, crawled the third without Scrapy; course pages after 50,
 100 and 200 pages, the three together; breadth-first finds 217): as it is 272; ``untaken`` 0.1 261, 0 234; ``bins`` 2
 271, 4 252, 6 139; smoothing 0.1 in place of 1 269; posteriors as they come out of the product 266; without the words of
-the page (``untaken`` 0.1) 244. Without links of pages to themselves, which tell what addresses of targets look like,
+the page (``untaken`` 0.1) 244. Without links of pages to themselves, which show what addresses of targets look like,
 161 by walks, where it is 263 with them: Washington goes wrong at its first hub. Differences below 20 mean little.
 """
 
@@ -88,7 +88,7 @@ class QLearning(TaughtPrioritizer):
         return {"gamma": self.gamma, "bins": self.bins, "untaken": self.untaken}
 
     def teach(self, paths: Sequence[Stops], progress: TeachingProgress = lambda *_: None) -> FiguresByName:
-        """Learn what links on the paths led to; figures are of the links of one page in five, told by the others."""
+        """Learn what links on the paths led to; figures are those of the links of one page in five, held out."""
         progress(0, 3)
         clicks = Clicks.of(paths)
         _check(clicks)

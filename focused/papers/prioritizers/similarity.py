@@ -1,7 +1,7 @@
 """How alike a text and the topic are: the sim(q, ·) of crawlers that compare and do not learn.
 
 By ``cosine`` it is the greatest TF-IDF cosine to a target (`focused.critics.targets`), by ``critic`` the critic's
-opinion: R(*u*) of a page; of a short text what it is told beyond no words at all, as a share of what could be told, so
+opinion: R(*u*) of a page; of a short text what it says beyond no words at all, as a share of what could be said, so
 that a text without meaning has similarity 0 either way.
 """
 

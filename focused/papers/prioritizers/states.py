@@ -43,7 +43,7 @@ def normalised(belief: Floats) -> Floats:
 
 
 def belief_on_arrival(arrived_by: Evidence | None, inference: str) -> Floats:
-    """What the links that led to a page say of the path so far: it stands in their first dense columns.
+    """What the links that led to a page say of the path so far: it is in their first dense columns.
 
     Of several links the mean counts: nobody knows which one is "the" path. For Viterbi it is the best for each state,
     as it is over the states before.

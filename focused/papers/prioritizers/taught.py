@@ -52,7 +52,7 @@ class TaughtPrioritizer(KeptPrioritizer):
     taught: ClassVar[bool] = True
     taught_by = "--paths FILE"
     kind_of_paths: ClassVar[str] = "walks"
-    """What suits it where paths are drawn for it: "walks" or "visits", as `scrapy paths --kind` tells them apart."""
+    """What suits it where paths are drawn for it: "walks" or "visits", as in `scrapy paths --kind`."""
 
     @property
     @abstractmethod

@@ -1,7 +1,7 @@
-"""What a finished crawl with the prioritizer `lexical` can tell: its pages, their levels, and the links among them.
+"""What a finished crawl with the prioritizer `lexical` has recorded: its pages, their levels, and the links among them.
 
 Read from the job's records. Of a link the records keep some pieces of evidence only (``FOCUSED_EVIDENCE_PIECES``), and
-links to pages that were never fetched tell nothing: nobody knows their level.
+links to pages that were never fetched are left out: their level is not known.
 """
 
 from __future__ import annotations

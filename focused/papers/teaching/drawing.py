@@ -78,7 +78,7 @@ def field_of_backlinks(path: str | File, targets: Sequence[str]) -> Field:
     wanted = {normal_form(url) for url in targets}
     mask = np.array([normal_form(url) in wanted for url in graph.urls])
     if not mask.any():
-        raise PathsError([f"{path}: none of the {len(targets)} wanted examples stands in it"])
+        raise PathsError([f"{path}: it has none of the {len(targets)} wanted examples"])
     return Field(graph, mask, np.ones(len(graph), bool))
 
 

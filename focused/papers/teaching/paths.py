@@ -45,9 +45,7 @@ class PathTeaching:
         name, options = choose_prioritizer(topic, settings)
         kind = find("prioritizer", name)
         if not issubclass(kind, TaughtPrioritizer):
-            raise CannotTeach(
-                f"prioritizer {name!r} is not taught by paths: crawl with it (those that are: {', '.join(taught())})"
-            )
+            raise CannotTeach(f"prioritizer {name!r} is not taught by paths; these are: {', '.join(taught())}")
         models = Folder(read(settings, "FOCUSED_MODELS"))
         critic = critic_for(topic, models, read(settings, "FOCUSED_CRITIC"))
         prioritizer = build(kind, options, critic=critic, file=topic.file)
@@ -57,7 +55,7 @@ class PathTeaching:
     def teach(
         self, paths: Sequence[Path], fetched: Fetched, told: dict[str, Any], progress: TeachingProgress
     ) -> TaughtCard:
-        """Teach, and write what was learned and its card; ``told`` says where the paths came from."""
+        """Teach, and write what was learned and its card; ``told`` says on the card where the paths came from."""
         stops = stops_of(paths, fetched)
         try:
             figures = self.prioritizer.teach(stops, progress)

@@ -57,14 +57,14 @@ def test_every_mistake_is_told_with_its_line(tmp_path):
         '{"steps": [{"url": "http://a/", "label": ""}, {"url": "http://b/", "label": "to x"}], "step": 1}',
     )
     assert [problem.removeprefix(f"{file}:") for problem in problems_of(file)] == [
-        "1: steps[0].url: 'u.example' is no address for http",
+        "1: steps[0].url: 'u.example' is not an http address",
         "3: steps: [] is not a list of pages, one or more",
         "4: not JSON: object keys must be strings (byte 1)",
         "5: steps[0].label: 'goal' may only stand at the end of a path",
         "5: steps[1].lable: unknown key; did you mean 'label'? (there are url, label, layer)",
         "5: steps[1].layer: -7 is not a number of clicks: give a whole number from 0, or leave it out",
         "6: step: unknown key; did you mean 'steps'? (there are steps)",
-        "6: steps[0].label: '' is no name: give one in quotes, or leave it out",
+        "6: steps[0].label: '' is not a name: give one in quotes, or leave it out",
         "6: steps[1].label: 'to x' begins as the states of pages without a label do: leave it out",
     ]
 
@@ -72,13 +72,13 @@ def test_every_mistake_is_told_with_its_line(tmp_path):
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("[]", "1: [] is no path: write"),
+        ("[]", "1: [] is not a path: write"),
         ("{}", "1: steps: missing"),
         ('{"steps": {}}', "1: steps: {} is not a list of pages"),
         ('{"steps": ["http://a/"]}', "1: steps[0]: 'http://a/' is not a page: write"),
         ('{"steps": [{"label": "a"}]}', "1: steps[0].url: missing"),
         ('{"steps": [{"url": 3}]}', "1: steps[0].url: 3 is no address"),
-        ('{"steps": [{"url": "http://a/", "label": null}]}', "1: steps[0].label: None is no name"),
+        ('{"steps": [{"url": "http://a/", "label": null}]}', "1: steps[0].label: None is not a name"),
         ('{"steps": [{"url": "http://a/", "layer": true}]}', "1: steps[0].layer: True is not a number of clicks"),
         ('{"steps": [{"url": "http://a/", "layer": "1"}]}', "1: steps[0].layer: '1' is not a number of clicks"),
         ('{"steps": [', "1: not JSON: Input data was truncated"),
