@@ -77,7 +77,7 @@ def test_every_mistake_is_told_with_its_line(tmp_path):
         ('{"steps": {}}', "1: steps: {} is not a list of pages"),
         ('{"steps": ["http://a/"]}', "1: steps[0]: 'http://a/' is not a page: write"),
         ('{"steps": [{"label": "a"}]}', "1: steps[0].url: missing"),
-        ('{"steps": [{"url": 3}]}', "1: steps[0].url: 3 is no address"),
+        ('{"steps": [{"url": 3}]}', "1: steps[0].url: 3 is not an http address"),
         ('{"steps": [{"url": "http://a/", "label": null}]}', "1: steps[0].label: None is not a name"),
         ('{"steps": [{"url": "http://a/", "layer": true}]}', "1: steps[0].layer: True is not a number of clicks"),
         ('{"steps": [{"url": "http://a/", "layer": "1"}]}', "1: steps[0].layer: '1' is not a number of clicks"),
