@@ -9,6 +9,7 @@ from focused.addresses import to_host, to_url
 from focused.defaults import CRITIC_NAME, PRIORITIZER_NAME
 from focused.pages.tokens import words
 from focused.problems import Problems, did_you_mean
+from focused.registry import own
 from focused.schema import TABLE, Kind, ListKind, typed
 from focused.topics.settings import check_topic_settings
 
@@ -79,7 +80,8 @@ def convert_keys(table: Mapping[str, Any], label: str, problems: Problems) -> di
 def _missing(table: Mapping[str, Any]) -> list[tuple[str, str]]:
     """A critic learns from examples and a focus, or reads keywords; one brought by the user may need neither."""
     examples, focus, keywords, critic = (table.get(key) for key in ("examples", "focus", "keywords", "critic"))
-    brought = isinstance(critic, dict) and "." in str(critic.get("name", ""))
+    name = critic.get("name", "") if isinstance(critic, dict) else ""
+    brought = bool(name) and name not in {entry.name for entry in own("focused.critics")}
     missing = [] if "name" in table else [("name", "missing")]
     if examples and not focus:
         missing.append(("focus", "missing: with examples, name the classes that are wanted"))

@@ -246,8 +246,9 @@ def test_one_mistake_is_one_problem(tmp_path: Path, text: str, told: str) -> Non
     assert problem_of(path).startswith(f"{path}: {told}")
 
 
-def test_a_critic_of_ones_own_may_need_neither_keywords_nor_examples(tmp_path: Path) -> None:
-    path = write(tmp_path, 'name = "x"\nfocus = ["b"]\n[critic]\nname = "mine.critics.Own"')
+@pytest.mark.parametrize("name", ["mine.critics.Own", "name-of-an-entry-point"])
+def test_a_critic_of_ones_own_may_need_neither_keywords_nor_examples(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path, f'name = "x"\nfocus = ["b"]\n[critic]\nname = "{name}"')
     assert load_topic(str(path)).focus == ["b"]
 
 
