@@ -246,8 +246,15 @@ def test_one_mistake_is_one_problem(tmp_path: Path, text: str, told: str) -> Non
     assert problem_of(path).startswith(f"{path}: {told}")
 
 
-@pytest.mark.parametrize("name", ["mine.critics.Own", "name-of-an-entry-point"])
-def test_a_critic_of_ones_own_may_need_neither_keywords_nor_examples(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize("name", ["mine.critics.Own", "own"])
+def test_a_critic_of_ones_own_may_need_neither_keywords_nor_examples(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    about = tmp_path / "mine-1.0.dist-info"
+    about.mkdir()
+    (about / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1.0\n", "utf-8")
+    (about / "entry_points.txt").write_text("[focused.critics]\nown = mine.critics:Own\n", "utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
     path = write(tmp_path, f'name = "x"\nfocus = ["b"]\n[critic]\nname = "{name}"')
     assert load_topic(str(path)).focus == ["b"]
 
