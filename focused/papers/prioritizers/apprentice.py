@@ -24,7 +24,6 @@ from focused.critics.base import Critic, Verdict
 from focused.options import Seed
 from focused.pages.evidence import MAX_OFFSET, Evidence, window
 from focused.pages.page import Links, Page
-from focused.papers.prioritizers.learner import Learner
 from focused.papers.prioritizers.logistic import LogisticLearner
 from focused.papers.prioritizers.naive_bayes import NaiveBayesLearner
 from focused.prioritizers.base import BIAS, CRITIC, Combination, Contribution, Lessons, Prioritizer, Shown, together
@@ -81,7 +80,7 @@ class Apprentice(Prioritizer):
         self.d_max, self.offsets, self.reads = d_max, offsets, reads
         self.topics, self.sees_fetched = topics, cocitation
         self.id_bits = bits
-        self.learner: Learner
+        self.learner: LogisticLearner | NaiveBayesLearner
         if learner == "logistic":
             self.learner = LogisticLearner(_PRIOR, bits=bits, rate=rate, replays=replays, memory=memory, seed=seed)
         else:
@@ -127,7 +126,7 @@ class Apprentice(Prioritizer):
         """The state of such a snapshot."""
         return self.study(lessons).state()
 
-    def _with(self, learner: Learner) -> Self:
+    def _with(self, learner: LogisticLearner | NaiveBayesLearner) -> Self:
         new = copy(self)
         new.learner = learner
         return new

@@ -30,7 +30,6 @@ from sklearn.linear_model import SGDClassifier
 
 from focused.arrays import Arrays
 from focused.pages.evidence import Evidence
-from focused.papers.prioritizers.learner import Learner
 from focused.prioritizers.base import LESSON_COLUMNS, Contribution, Lessons
 from focused.prioritizers.rows import fold, logit, row_scales, row_sums, sigmoid, with_one
 
@@ -40,8 +39,10 @@ _FIRST_TRAVEL_OF_PRIOR = 1.0
 _STUDY_BATCH = 100
 
 
-class LogisticLearner(Learner):
+class LogisticLearner:
     """Logistic regression over 2^``bits`` hashed features and the dense numbers that ``prior`` names.
+
+    It is a snapshot: `learn` and `study` (a whole crawl's lessons, several times over) give a new one.
 
     ``prior`` maps each dense number, in order, and ``"bias"``, the last, to its first weight. ``rate`` is the step
     size, ``replays`` how many lessons of the past are taken up again for each new one, ``memory`` how many are kept.

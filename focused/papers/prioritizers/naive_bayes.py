@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 
 from focused.arrays import Arrays
 from focused.pages.evidence import Evidence
-from focused.papers.prioritizers.learner import Learner
 from focused.prioritizers.base import Contribution, Lessons
 from focused.prioritizers.rows import fold, row_sums, sigmoid
 
@@ -31,8 +30,12 @@ _HIGH = 0.5
 _PATIENCE = 10
 
 
-class NaiveBayesLearner(Learner):
-    """Learned: ``counts`` of features in the buckets low and high (two rows), and ``lessons`` in each."""
+class NaiveBayesLearner:
+    """A snapshot of what was learned over 2^``bits`` features; `learn` and `study` give a new one.
+
+    Learned: ``counts`` of features in the buckets low and high (two rows), and ``lessons`` in each. The first dense
+    number of the evidence is R(*u*), as log-odds.
+    """
 
     def __init__(self, *, bits: int = 18) -> None:
         self.bits = bits
