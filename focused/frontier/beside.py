@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from contextlib import nullcontext, suppress
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
@@ -40,12 +41,12 @@ class Beside:
         self._flights = Flights(crawler, EngineAccess(crawler))
         self._outcomes = OutcomeNoter(crawler)
         self._timer: CallLaterResult | None = None
-        self._is_closed = False
+        self._is_broken = self._is_closed = False
         self.store = open_job(parts, job_folder(crawler), crawler.settings)
         parts.begin(crawler, self.store, self)
         crawler.signals.connect(self._request_scheduled, signals.request_scheduled)
         crawler.signals.connect(self.finish, signals.spider_closed)
-        crawler.signals.connect(self._close, signals.engine_stopped)
+        crawler.signals.connect(self.finish, signals.engine_stopped)
 
     @staticmethod
     def _request_scheduled(request: Request) -> None:
@@ -112,8 +113,8 @@ class Beside:
 
     def give_up(self, error: StoreBroken) -> None:
         """The job cannot be written: end the crawl."""
-        if not self._is_closed:
-            self._is_closed = True
+        if not self._is_broken:
+            self._is_broken = True
             logger.error("%s", error)
             self.crawler.stats.set_value("focused/stopped_by", str(error))
             _schedule_coro(self.crawler.engine.close_spider_async(reason="store_broken"))
@@ -131,26 +132,24 @@ class Beside:
                 self._count(self.parts.visits.end(self.store.leases[token], Outcome(number), str(detail)))
         except StoreBroken as error:
             self.give_up(error)
-        if len(self._flights) and not self._is_closed:
+        if len(self._flights) and not (self._is_broken or self._is_closed):
             self._settle_soon()
 
     def _count(self, outcome: Outcome) -> None:
         self.crawler.stats.inc_value(f"focused/outcome/{outcome.name.lower()}")
 
     def finish(self) -> None:
-        """Write what is still to be written: the crawl has ended, and its job will be read."""
+        """Write what is still to be written, and let go of the job: the crawl has ended, and others may read it."""
         if self._is_closed:
             return
-        self._settle()
         self._is_closed = True
         if self._timer is not None:
             self._timer.cancel()
+        if not self._is_broken:
+            self._settle()
         self.parts.learning.close()
-        self.store.commit()
-
-    def _close(self) -> None:
-        self.finish()
-        self.store.close()
+        with suppress(StoreBroken) if self._is_broken else nullcontext():
+            self.store.close()
 
 
 def store_of(crawler: Crawler) -> FrontierStore | None:

@@ -115,6 +115,8 @@ def test_status_report_and_why_tell_of_it(crawls: dict[str, Done], scheduler: st
     assert status.code == 0, status.log
     figures = json.loads(status.output)
     assert figures["pages"] >= PAGES
+    assert figures["state"] == "ended"
+    assert project.stats(ran)["focused/report/path"].endswith("report.html"), "written when the crawl ended"
     why = project.scrapy("why", ran.fetched[100], "--job", "job")
     assert why.code == 0, why.log
     assert ran.fetched[100] in why.output
