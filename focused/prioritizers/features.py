@@ -22,8 +22,8 @@ from focused.pages.evidence import Evidence, mix
 from focused.pages.page import Links, Page
 from focused.pages.tokens import Ids
 from focused.prioritizers.base import Shown
-from focused.prioritizers.context import Starts, append_to_rows
 from focused.prioritizers.opinions import opinions
+from focused.prioritizers.rows import Starts, append_to_rows
 
 _FIRST_PLACE = 1_001
 """The number that is mixed into the ids of the first place; the next place has the next number."""

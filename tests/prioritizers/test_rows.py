@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from focused.pages.evidence import Evidence
-from focused.prioritizers.context import append_to_rows
-from focused.prioritizers.rows import _CHUNK, fold, logit, row_scales, row_sums, sigmoid
+from focused.prioritizers.rows import _CHUNK, append_to_rows, fold, logit, row_scales, row_sums, sigmoid
 
 
 def evidence(lengths, seed=0):

@@ -24,13 +24,13 @@ from focused.critics.base import Critic, Verdict
 from focused.options import Seed
 from focused.pages.evidence import MAX_OFFSET, Evidence, window
 from focused.pages.page import Links, Page
+from focused.papers.prioritizers.context import append_to_each, class_features, neighbours
 from focused.papers.prioritizers.logistic import LogisticLearner
 from focused.papers.prioritizers.naive_bayes import NaiveBayesLearner
 from focused.prioritizers.base import BIAS, CRITIC, Combination, Contribution, Lessons, Prioritizer, Shown, together
-from focused.prioritizers.context import append_to_each, append_to_rows, class_features, neighbours
 from focused.prioritizers.opinions import opinions
 from focused.prioritizers.options import check_made_alike
-from focused.prioritizers.rows import logit
+from focused.prioritizers.rows import append_to_rows, logit
 
 _PRIOR = {"source relevance": 0.5, "anchor": 0.5, "words around": 0.5, "bias": 0.0}
 _READ_WITHIN = 3

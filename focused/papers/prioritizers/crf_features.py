@@ -19,7 +19,7 @@ from focused.pages.url_words import url_features
 from focused.papers.pages.headings import headings
 from focused.papers.pages.repeats import repeats
 from focused.papers.prioritizers.features import Rows, anchor_words, words_near
-from focused.prioritizers.context import append_to_rows
+from focused.prioritizers.rows import append_to_rows
 
 _TIMES = (5, 10, 20, 40)
 _SHORTEST = 3

@@ -7,14 +7,13 @@ is three features. Rows are columnar as in `Evidence`: where each link's ids sta
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from focused.pages.evidence import ANCHOR, NEAR, mix
 from focused.pages.page import Links, Page
 from focused.pages.tokens import Ids
+from focused.prioritizers.rows import Starts
 
-Starts = NDArray[np.int64]
 Rows = tuple[Starts, Ids]
 
 

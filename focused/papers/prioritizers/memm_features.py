@@ -20,8 +20,9 @@ from focused.pages.evidence import ADDRESS, ON_PAGE, Evidence, mix
 from focused.pages.page import Links, Page
 from focused.pages.tokens import Ids
 from focused.pages.url_words import url_features
+from focused.papers.prioritizers.context import append_to_each
 from focused.papers.prioritizers.features import Rows, anchor_spans, anchor_words, words_near
-from focused.prioritizers.context import append_to_each, append_to_rows
+from focused.prioritizers.rows import append_to_rows
 
 OF_PAGE = (
     "cosine of the page",

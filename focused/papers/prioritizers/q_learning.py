@@ -42,11 +42,12 @@ from focused.papers.pages.headings import headings
 from focused.papers.paths.stops import Stops
 from focused.papers.prioritizers.bayes import Bayes, Floats
 from focused.papers.prioritizers.clicks import NOWHERE, Clicks
+from focused.papers.prioritizers.context import append_to_each
 from focused.papers.prioritizers.features import anchor_words, rows_to_matrix, words_near
 from focused.papers.prioritizers.ground import is_held_out
 from focused.papers.prioritizers.taught import FiguresByName, NotTaught, TaughtPrioritizer, TeachingProgress
 from focused.prioritizers.base import Combination, Contribution
-from focused.prioritizers.context import append_to_each, append_to_rows
+from focused.prioritizers.rows import append_to_rows
 from focused.schema import Share
 
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from focused.critics.base import Verdict
 from focused.pages.evidence import mix, names_to_ids
 from focused.pages.page import Links
 from focused.pages.tokens import Ids, Lexicon
-
-Starts = NDArray[np.int64]
+from focused.prioritizers.rows import Starts, append_to_rows
 
 _LEAST_PROBABLE = 0.1
 _HIGH = 0.5
@@ -48,9 +47,3 @@ def append_to_each(starts: Starts, ids: Ids, more: Ids) -> tuple[Starts, Ids]:
     """The same features added to every row."""
     n = len(starts) - 1
     return append_to_rows(starts, ids, np.arange(n + 1, dtype=np.int64) * len(more), np.tile(more, n))
-
-
-def append_to_rows(starts: Starts, ids: Ids, more_starts: Starts, more: Ids) -> tuple[Starts, Ids]:
-    """Rows of two sets of features, one behind the other."""
-    at = np.repeat(starts[1:], np.diff(more_starts))
-    return starts + more_starts, np.insert(ids, at, more)
