@@ -41,6 +41,13 @@ VERDICT = ("relevance", "class", "score", "order")
 """The fields that are filled in where an item of somebody else's has them unset."""
 
 
+class _AnyField(dict[str, Field]):
+    """The fields of a class whose items may have others, too: itemadapter asks the class about each field."""
+
+    def __missing__(self, name: str) -> Field:
+        return Field()
+
+
 class PageItem(Item):
     """A fetched page and the critic's verdict. A pipeline may add fields of any name, or make a dict of it.
 
@@ -69,7 +76,7 @@ class PageItem(Item):
     def __setitem__(self, key: str, value: Any) -> None:
         if key not in self.fields:
             # Of this item alone: others, and other crawls, keep their columns.
-            object.__setattr__(self, "fields", {**self.fields, key: Field()})
+            object.__setattr__(self, "fields", _AnyField({**self.fields, key: Field()}))
         super().__setitem__(key, value)
 
     @classmethod
@@ -82,7 +89,7 @@ class PageItem(Item):
 
 
 # Not in the class's body: there they would be put in the order of the alphabet, and `class` is a keyword.
-PageItem.fields.update({name: Field() for name in FIELDS})
+PageItem.fields = _AnyField({name: Field() for name in FIELDS})
 
 
 def fields_of(visit: Visit) -> dict[str, Any]:
@@ -95,8 +102,8 @@ def fields_of(visit: Visit) -> dict[str, Any]:
 
 def keep_item(item: Any, visit: Visit) -> None:
     """Keep an item with the job as the pipelines made it, if it is the one of the page, as plain data."""
-    values = ItemAdapter(item).asdict()
     assert visit.record is not None
+    values = ItemAdapter(item).asdict() if ItemAdapter.is_item(item) else {}
     if values == visit.record.item or values.get("order") != visit.record.order:
         return
     try:
@@ -117,7 +124,7 @@ def verdict_of(visit: Visit) -> dict[str, Any]:
 
 def fill_in(item: Any, visit: Visit) -> None:
     """Write the verdict into an item's fields of these names that are unset; what cannot be written is left alone."""
-    if not visit.is_recorded:
+    if not visit.is_recorded or not ItemAdapter.is_item(item):
         return
     adapter = ItemAdapter(item)
     names = set(adapter.field_names())

@@ -24,9 +24,9 @@ from scrapy.utils.asyncio import create_looping_call
 from focused import signals
 from focused.critics.base import RELEVANT
 from focused.defaults import read
-from focused.frontier.scheduler import frontier_of
-from focused.frontier.store import Outcome, PageRecord
-from focused.parts import has_topic
+from focused.frontier.beside import store_of
+from focused.frontier.store import Outcome, PageRecord, Standing
+from focused.parts import has_topic, parts_of
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +44,7 @@ class ProgressExtension:
     def __init__(self, crawler: Crawler, every: float) -> None:
         self.crawler = crawler
         self._every = every
-        self._pages, self._found, self._sum = 0, 0, 0.0
+        self._pages, self._duplicates, self._found, self._sum = 0, 0, 0, 0.0
         self._recent: deque[float] = deque(maxlen=_NOW)
         self._marks: deque[tuple[float, int]] = deque()
         self._line: LiveLine | None = None
@@ -61,10 +61,9 @@ class ProgressExtension:
 
     def spider_opened(self) -> None:
         """Take up the counts of an earlier start, and begin to show them."""
-        frontier = frontier_of(self.crawler)
-        if frontier is not None:
-            store = frontier.store
-            self._pages, self._found, self._sum = store.pages, store.found, store.relevance_sum
+        store = store_of(self.crawler)
+        if store is not None:
+            self._count_from(store.standing())
         self._marks.append((monotonic(), self._pages))
         settings = self.crawler.settings
         if not self._every:
@@ -79,16 +78,22 @@ class ProgressExtension:
     def page_judged(self, record: PageRecord) -> None:
         """Count a page."""
         self._pages += 1
-        self._found += record.outcome is Outcome.PAGE and record.relevance >= RELEVANT
+        if record.outcome is Outcome.DUPLICATE:
+            self._duplicates += 1
+            return
+        self._found += record.relevance >= RELEVANT
         self._sum += record.relevance
         self._recent.append(record.relevance)
 
+    def _count_from(self, standing: Standing) -> None:
+        self._pages, self._duplicates = standing.pages, standing.duplicates
+        self._found, self._sum = standing.found, standing.relevance
+
     def _take_up(self) -> None:
         """Pages are counted here as they come in; those of other workers are known to the store alone."""
-        frontier = frontier_of(self.crawler)
-        if frontier is not None and frontier.store.is_shared:
-            store = frontier.store
-            self._pages, self._found, self._sum = store.pages, store.found, store.relevance_sum
+        store = parts_of(self.crawler).store
+        if store is not None and store.is_shared:
+            self._count_from(store.standing())
 
     def spider_closed(self) -> None:
         """Clear the line, and leave the figures in the statistics."""
@@ -100,12 +105,11 @@ class ProgressExtension:
         stats = self.crawler.stats
         stats.set_value("focused/job/pages", self._pages)
         stats.set_value("focused/job/found", self._found)
-        stats.set_value("focused/job/harvest", round(self._sum / max(self._pages, 1), 4))
-        frontier = frontier_of(self.crawler)
-        if frontier is not None and frontier.parts.store is not None:
-            stats.set_value("focused/job/waiting", frontier.store.waiting)
-        settings = self.crawler.settings
-        is_shared = frontier is not None and frontier.parts.store is not None and frontier.store.is_shared
+        stats.set_value("focused/job/harvest", round(self._sum / max(self._pages - self._duplicates, 1), 4))
+        store, settings = parts_of(self.crawler).store, self.crawler.settings
+        if store is not None:
+            stats.set_value("focused/job/waiting", store.waiting)
+        is_shared = store is not None and store.is_shared
         stats.set_value("focused/job/folder", "" if is_shared else settings.get("JOBDIR") or "")
         stats.set_value("focused/job/output", ", ".join(map(str, settings.getdict("FEEDS"))))
 
@@ -113,21 +117,22 @@ class ProgressExtension:
         """The state of the crawl, in one line."""
         self._take_up()
         parts = [f"{self._pages:,} pages", self._harvest(), f"{self._pace():.1f} pages/s"]
-        frontier = frontier_of(self.crawler)
-        if frontier is not None and frontier.parts.store is not None:
-            store = frontier.store
+        store = parts_of(self.crawler).store
+        if store is not None:
+            standing = store.standing()
             parts += [
-                f"{count(store.waiting, 'link')} waiting",
-                f"{store.leased} under way",
-                count(store.hosts, "host"),
+                f"{count(standing.waiting, 'link')} waiting",
+                f"{standing.leased} under way",
+                count(standing.hosts, "host"),
             ]
         lessons = self.crawler.stats.get_value("focused/lesson/count", 0)
         return " · ".join([*parts, *([count(lessons, "lesson")] if lessons else [])])
 
     def _harvest(self) -> str:
-        if not self._pages:
+        judged = self._pages - self._duplicates
+        if not judged:
             return "no harvest yet"
-        so_far = self._sum / self._pages
+        so_far = self._sum / judged
         now = sum(self._recent) / len(self._recent) if self._recent else so_far
         return f"harvest {now:.2f} now, {so_far:.2f} so far"
 

@@ -26,7 +26,7 @@ class OutputPipeline:
 
     def process_item(self, item: Any) -> Any:
         """Keep what is relevant, and what does not say."""
-        relevance = ItemAdapter(item).get("relevance")
+        relevance = ItemAdapter(item).get("relevance") if ItemAdapter.is_item(item) else None
         if isinstance(relevance, int | float) and relevance < self._least:
             raise DropItem(f"relevance below {self._least}", log_level="DEBUG")
         return item
