@@ -21,8 +21,17 @@ def is_installed(package: str) -> bool:
     return find_spec(package) is not None
 
 
+def need(package: str, what: str) -> None:
+    """ValueError if an optional package is missing that a setting (``what``) needs."""
+    if not is_installed(package):
+        raise ValueError(f"{what}: {_what_to_install(package)}")
+
+
 def way_out(error: ImportError) -> str:
     """What to install when the import of an optional package failed; nothing if it was another one."""
     package = (error.name or "").partition(".")[0]
-    extra = EXTRAS.get(package)
-    return f"the package {package!r} is not installed: pip install 'focused[{extra}]'" if extra else ""
+    return _what_to_install(package) if package in EXTRAS else ""
+
+
+def _what_to_install(package: str) -> str:
+    return f"the package {package!r} is not installed: pip install 'focused[{EXTRAS[package]}]'"

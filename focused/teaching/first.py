@@ -13,6 +13,7 @@ from focused.critics.choose import choose_critic, critic_for
 from focused.critics.models import ModelRefused
 from focused.critics.targets import Targets
 from focused.defaults import read
+from focused.extras import need
 from focused.frontier.records import check_job
 from focused.frontier.resume import begin_with, identity_of, is_in_redis
 from focused.parts import make_prioritizer
@@ -35,6 +36,8 @@ def check_start(topic: Topic, settings: Settings) -> dict[str, str]:
     problems = Problems()
     check_settings(settings, problems)
     problems.raise_as(ProblemsError)
+    if read(settings, "FOCUSED_ARCHIVE"):
+        need("warcio", "FOCUSED_ARCHIVE")
     if needs_teaching(topic, settings):
         plan_teaching(topic, settings)
         _make_folder("FOCUSED_MODELS", Path(read(settings, "FOCUSED_MODELS")))
@@ -58,6 +61,7 @@ def _check_learner(topic: Topic, critic: Critic, settings: Settings) -> dict[str
     if saved:
         begin_with(prioritizer, saved)
     if is_in_redis(settings):
+        need("scrapy_redis", "FOCUSED_FRONTIER=redis")
         # Crawls in a folder are spared this import.
         from focused.redis.workers.opening import check_crawl  # noqa: PLC0415
 

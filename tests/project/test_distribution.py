@@ -144,6 +144,12 @@ def test_without_the_extras_it_crawls_and_says_which_one_is_missing(installed: E
     without = {"PYTHONPATH": str(tmp_path)}
     told = done(installed.bin / "python", ROOT / "tests/smoke.py", tmp_path / "empty", cwd=tmp_path, env=without)
     assert "13 pages" in told
+    for setting, extra in (("FOCUSED_ARCHIVE=archive", "warc"), ("FOCUSED_FRONTIER=redis", "redis")):
+        crawl = ("crawl", "-a", "topic=star", "-a", "seeds=http://hub.example/", "-s", setting)
+        refused = run(installed.bin / "focused", *crawl, cwd=tmp_path, env=without)
+        assert refused.returncode == 2
+        assert refused.stderr.splitlines()[-1].startswith(f"{setting.removesuffix('=archive')}: the package ")
+        assert refused.stderr.endswith(f" is not installed: pip install 'focused[{extra}]'\n")
     (tmp_path / "web.warc").write_text("WARC/1.0")
     shown = run(installed.bin / "focused", "replay", "web.warc", cwd=tmp_path, env=without)
     assert shown.returncode == 2
