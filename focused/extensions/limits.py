@@ -17,11 +17,11 @@ from scrapy.utils.defer import _schedule_coro
 from focused import signals
 from focused.critics.base import RELEVANT
 from focused.defaults import read
-from focused.extensions.progress import count
 from focused.frontier.beside import store_of
 from focused.frontier.scheduler import frontier_of
 from focused.frontier.store import Outcome, PageRecord
 from focused.parts import has_topic, parts_of
+from focused.report.text import counted
 from focused.schema import Dry
 
 logger = logging.getLogger(__name__)
@@ -59,9 +59,9 @@ class LimitsExtension:
             frontier.most_pages, frontier.most_found = self._pages, self._found
         self._found_so_far = store.found
         if self._pages and store.pages >= self._pages:
-            self._refuse("pages", f"the job has {count(store.pages, 'page')} already")
+            self._refuse("pages", f"the job has {counted(store.pages, 'page')} already")
         elif self._found and self._found_so_far >= self._found:
-            self._refuse("found", f"the job has {count(self._found_so_far, 'relevant page')} already")
+            self._refuse("found", f"the job has {counted(self._found_so_far, 'relevant page')} already")
 
     def page_judged(self, record: PageRecord) -> None:
         """Count a page, and close when a limit is reached."""
@@ -83,9 +83,9 @@ class LimitsExtension:
         pages = store.pages if store else self.crawler.stats.get_value("focused/page/judged", 0)
         found = store.found if store and store.is_shared else self._found_so_far
         if self._pages and pages >= self._pages:
-            self._close("pages", f"{count(self._pages, 'page')} fetched")
+            self._close("pages", f"{counted(self._pages, 'page')} fetched")
         elif self._found and found >= self._found:
-            self._close("found", f"{count(self._found, 'relevant page')} found")
+            self._close("found", f"{counted(self._found, 'relevant page')} found")
         return self._closing
 
     def spider_closed(self, reason: str) -> None:

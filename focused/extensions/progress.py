@@ -27,6 +27,7 @@ from focused.defaults import read
 from focused.frontier.beside import store_of
 from focused.frontier.store import Outcome, PageRecord, Standing
 from focused.parts import has_topic, parts_of
+from focused.report.text import counted, outcomes_in_words
 
 logger = logging.getLogger(__name__)
 
@@ -121,12 +122,12 @@ class ProgressExtension:
         if store is not None:
             standing = store.standing()
             parts += [
-                f"{count(standing.waiting, 'link')} waiting",
+                f"{counted(standing.waiting, 'link')} waiting",
                 f"{standing.leased} under way",
-                count(standing.hosts, "host"),
+                counted(standing.hosts, "host"),
             ]
         lessons = self.crawler.stats.get_value("focused/lesson/count", 0)
-        return " · ".join([*parts, *([count(lessons, "lesson")] if lessons else [])])
+        return " · ".join([*parts, *([counted(lessons, "lesson")] if lessons else [])])
 
     def _harvest(self) -> str:
         judged = self._pages - self._duplicates
@@ -199,13 +200,12 @@ def summary(stats: Mapping[str, Any]) -> str:
     ends = {
         name.removeprefix("focused/outcome/"): n for name, n in stats.items() if name.startswith("focused/outcome/")
     }
-    told = [count(ends[name], name) for name in _COUNTED if ends.get(name)]
-    told += [f"{ends[name]:,} {words}" for name, words in _ENDS.items() if ends.get(name)]
-    requests = count(stats.get("downloader/request_count", 0), "request")
+    told = outcomes_in_words({name: number for name, number in ends.items() if name != "redirect"})
+    requests = counted(stats.get("downloader/request_count", 0), "request")
     if ends.get("redirect"):
         requests += f", {ends['redirect']:,} of them redirected"
     lines = [
-        f"{count(pages, 'page')}, {found:,} relevant, harvest {stats.get('focused/job/harvest', 0.0):.3f}",
+        f"{counted(pages, 'page')}, {found:,} relevant, harvest {stats.get('focused/job/harvest', 0.0):.3f}",
         requests + (f"; links: {', '.join(told)}" if told else ""),
     ]
     for what, name in _PLACES.items():
@@ -220,19 +220,6 @@ _PLACES = {
     "crawl": "focused/job/crawl",
     "report": "focused/report/path",
 }
-_COUNTED = ("page", "duplicate")
-_ENDS = {
-    "dead": "dead",
-    "denied": "denied",
-    "not_html": "not HTML",
-    "failed": "failed",
-    "other": "without a page",
-}
-
-
-def count(number: int, what: str) -> str:
-    """A number and what it counts."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _handlers_on_a_terminal() -> list[logging.StreamHandler[Any]]:

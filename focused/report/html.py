@@ -28,20 +28,11 @@ from focused.report.figures import PageFigures
 from focused.report.learned import OFFSETS, learned_by_offset, saved_prioritizer
 from focused.report.reader import CrawlReader
 from focused.report.status import LATELY, Status
-from focused.report.text import short, signed
+from focused.report.text import OUTCOMES, short, signed
 
-OUTCOMES = {
-    Outcome.PAGE: "page, judged",
-    Outcome.DUPLICATE: "duplicate: same content as a page fetched before",
-    Outcome.DEAD: "dead",
-    Outcome.DENIED: "denied",
-    Outcome.NOT_HTML: "not HTML",
-    Outcome.FAILED: "failed",
-    Outcome.REDIRECT: "redirected to another address",
-    Outcome.OTHER: "ended without a page",
-}
 _MOST_HOSTS, _MOST_CLASSES, _MOST_PAGES, _MOST_DETAILS = 40, 15, 12, 4
 _MOST_FOUND = 10_000
+_WITHOUT_DETAILS = {"page", "duplicate", "redirect"}
 _WIDE, _NARROW = 960, 340
 
 
@@ -97,18 +88,13 @@ def _content(reader: CrawlReader) -> dict[str, Any]:
 
 
 def _how_it_was_made(reader: CrawlReader) -> dict[str, Any]:
+    nothing: dict[str, Any] = {"settings": {}, "versions": {}}
     try:
-        about = reader.about()
+        about = nothing | reader.about()
     except JobRefused:
-        about = {"topic": {"name": reader.name}, "critic": "", "prioritizer": {"name": "", "options": {}}}
-    return {
-        "topic": {"description": "", "keywords": [], "focus": [], "seeds": [], **about["topic"]},
-        "critic": about["critic"],
-        "prioritizer": about["prioritizer"]["name"],
-        "prioritizer_options": about["prioritizer"]["options"],
-        "settings": about.get("settings", {}),
-        "versions": about.get("versions", {}),
-    }
+        about = {**nothing, "topic": {"name": reader.name}, "critic": "", "prioritizer": {"name": "", "options": {}}}
+    topic = {"description": "", "keywords": [], "focus": [], "seeds": [], **about["topic"]}
+    return {**about, "topic": topic}
 
 
 def _charts(figures: PageFigures) -> dict[str, Markup]:
@@ -146,14 +132,13 @@ def _learned(reader: CrawlReader) -> dict[str, Any]:
 
 def _outcomes(reader: CrawlReader, status: Status) -> list[dict[str, Any]]:
     counts = sorted(status.outcomes.items(), key=lambda pair: -pair[1])
-    without = {Outcome.PAGE, Outcome.DUPLICATE, Outcome.REDIRECT}
     return [
         {
-            "words": OUTCOMES[outcome],
+            "words": OUTCOMES[name],
             "links": count,
-            "details": [] if outcome in without else reader.details(outcome, _MOST_DETAILS),
+            "details": [] if name in _WITHOUT_DETAILS else reader.details(Outcome[name.upper()], _MOST_DETAILS),
         }
-        for outcome, count in ((Outcome[name.upper()], count) for name, count in counts)
+        for name, count in counts
         if count
     ]
 

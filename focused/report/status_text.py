@@ -7,18 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from focused.report.status import Status
-from focused.report.text import WIDE, counted, short
-
-_OUTCOMES = {
-    "page": ("page", "pages"),
-    "duplicate": ("duplicate", "duplicates"),
-    "redirect": ("redirect", "redirects"),
-    "dead": ("dead", "dead"),
-    "denied": ("denied", "denied"),
-    "not_html": ("not HTML", "not HTML"),
-    "failed": ("failed", "failed"),
-    "other": ("ended without a page", "ended without a page"),
-}
+from focused.report.text import WIDE, counted, outcomes_in_words, short
 
 
 def status_json(status: Status) -> str:
@@ -63,8 +52,7 @@ def _now_and_overall(now: float | None, overall: float | None, form: str, unit: 
 
 
 def _outcomes(status: Status) -> str:
-    counts = {name: status.outcomes.get(name, 0) for name in _OUTCOMES}
-    parts = [f"{counts[name]:,} {_OUTCOMES[name][counts[name] != 1]}" for name in _OUTCOMES if counts[name]]
+    parts = outcomes_in_words(status.outcomes)
     if status.unfollowed:
         parts.append(f"{counted(status.unfollowed, 'link')} of duplicates not followed")
     return ", ".join(parts) or "none has ended yet"

@@ -3,10 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
 WIDE = 70
 """So much of a name is shown on a terminal."""
+
+OUTCOMES = {
+    "page": "page",
+    "duplicate": "duplicate",
+    "redirect": "redirect",
+    "dead": "dead",
+    "denied": "denied",
+    "not_html": "not HTML",
+    "failed": "failed",
+    "other": "ended without a page",
+}
+"""How links end, in words."""
+_COUNTABLE = {"page", "duplicate", "redirect"}
 
 # Control characters (a terminal would obey them), invisible ones, and those that turn the direction of text.
 _HIDDEN = re.compile(
@@ -28,6 +42,15 @@ def signed(offset: int) -> str:
 def counted(number: int, what: str) -> str:
     """1 link, 2 links."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def outcomes_in_words(counts: Mapping[str, int]) -> list[str]:
+    """How many links ended in each way: 3 pages, 1 duplicate, 2 dead."""
+    return [
+        counted(counts[name], words) if name in _COUNTABLE else f"{counts[name]:,} {words}"
+        for name, words in OUTCOMES.items()
+        if counts.get(name)
+    ]
 
 
 def time_span(seconds: float) -> str:

@@ -49,7 +49,7 @@ def test_it_tells_what_the_crawl_did(page: html.HtmlElement) -> None:
     assert "birds <&> beaks" in told
     assert ": 16 pages fetched." in told
     assert "16 pages fetched and judged, 1 of them duplicate" in told
-    for words_of_outcome in ("duplicate: same content", "dead", "denied", "not HTML", "another address"):
+    for words_of_outcome in ("duplicate", "dead", "denied", "not HTML", "redirect"):
         assert words_of_outcome in told
     assert len(page.findall(".//{*}svg")) == 2 * 3, "one for a phone"
 
