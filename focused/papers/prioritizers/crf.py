@@ -15,27 +15,7 @@ to a page, α is their mean and δ their best. The thesis planned this crawl and
 Its paths end where they fail, so what follows a failure is never seen, and links of a page that failed are as good as
 any. With ``sinks`` failure leads to failure: every failing path goes on to a link and a page of which nothing is known.
 
-Chosen on webkb: taught by two universities, a crawl of the third from its root, with paths drawn three times (`scrapy
-paths --kind visits`). Course pages after 50 pages, Cornell / Texas / Washington, means of the draws, and means of all
-after 100 and 200 (bench/simulate.py's way to crawl)::
-
-    the defaults (c2 = 0.2, least = 1)     7.7  27.7  38.3     34.2  38.8
-    c2 = 0.4                               8.7  27.0  39.0     34.1  38.3   goal pages on paths: precision .62, not .82
-    c2 = 0.2, least = 2                    8.3  28.0  34.3     32.4  38.7
-    c2 = 0.1, least = 2                    7.7  26.3  12.0     24.7  34.2
-    sinks                                  7.0  19.7  38.0     29.4  38.4
-    reward = paths                         7.0  23.7  35.0     33.1  38.6
-    reward = paths, sinks                  5.7  24.0  38.7     32.2  38.6   more on uci, where ways are longer
-    combine = mean (least = 2)             4.7  21.7  38.0     32.6  39.0
-    combine = first (least = 2)            8.3   9.0  38.0     28.3  35.7
-    near = 5 (least = 2)                   4.0  15.7  20.3     21.0  35.7
-
-Tried and left: weights held back by the same amount whatever the number of paths (c2 = 1 as in CRF packages: one wrong
-label, which long pages are sure to bring, leads the crawl astray; Washington 5 to 42 by the draw). Biases and
-transitions held back less than words (the labels get better, 78 % of pages and not 50 %, the crawl much worse: 12
-courses after 50 pages). The way up to each link as a path of its own (Cornell 1). Goals and failures weighing the same
-(no change). Links that no path took as failures (Washington 2 to 5: its way to the courses looks like none of the
-others'). The critic's opinion of page, anchor and words near as features (Texas 6, Cornell 4).
+What was tried: docs/crf.md.
 """
 
 from __future__ import annotations

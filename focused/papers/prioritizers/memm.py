@@ -8,29 +8,13 @@ page at position t, having seen o_1 … o_t on the way there, moves by their equ
 
 normalised at each step. (In the paper's spelled-out form of 4, the feature functions read f(T_j, T_j', o): by their own
 definition f(s_t-1, s_t, o_t), and by the normalising factor below it, the state before comes first.) α of a page
-stands in the dense evidence of its links, where the next page finds it; a link is judged by one step more, with a
+is in the dense evidence of its links, where the next page finds it; a link is judged by one step more, with a
 second model of what is known before its page is there. Seeds begin with all states equal.
 
-The paper does not say how the priority comes of the states: here Σ γ^j P(Tj), or the most probable state. See
+The paper does not say how the states give the priority: here Σ γ^j P(Tj), or the most probable state. See
 `memm_features` for what is seen, `maxent` for the models, `memm_lessons` for what they are fitted to.
 
-Tried on WebKB: taught by 4,000 walks on two universities, crawled the third from its root; share of what could be found
-at 50, 100 and 200 pages, mean of courses, faculty and projects at three universities. Within a row of defaults of its
-time; .03 apart is noise. Before "usual words out", of several links the mean counted where nothing is said::
-
-    all links teach, each once                 .40    as many links, as often as walked (damped) .29 (six topics)
-    the steps of the walks alone               .20    the paper's way: no model has met a link that leads away
-    features on two sites at least             .41    on two pages .40; courses .46 against .37 (six topics)
-    four words near (near=4)                   .51    none .50, ten .41 (six topics), eight .46 (max)
-    the best of several links, not the mean    .55    against .51; today .57, .55, and .43 for the first
-    usual words out of the keywords            .57    against .52
-    strength=0.3                               .49    against .54; 0.01: .36 against .40 (six topics)
-    priority="state"                           .25    nearly all links are most probably T4
-    inference="viterbi"                        .58    against .57: no measurable difference
-    visits in place of walks                   .42    against .55: courses as good, faculty not
-
-One model with s' as edge features and one for each s' recognise held-out states equally well (log-loss on links .77
-and .78, on pages .88 and .85, three topics): the first was kept, which has a fifth of the weights.
+What was tried: docs/memm.md.
 """
 
 from __future__ import annotations
