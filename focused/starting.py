@@ -7,15 +7,18 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, NoReturn
-from weakref import WeakKeyDictionary, ref
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary, finalize, ref
 
+import scrapy
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.extensions.feedexport import FeedExporter
 from scrapy.settings import BaseSettings, Settings
+from scrapy.utils.defer import _schedule_coro
 
 from focused.defaults import read
 
@@ -71,10 +74,11 @@ def refuse(crawler: Crawler, reason: str, *, closing: str = "refused") -> None:
         _TOPICS[crawler] = None
         _make_bare(crawler.settings)
 
-    def close() -> NoReturn:
+    def close() -> None:
         crawler.stats.set_value("focused/stopped_by", reason)
-        raise CloseSpider(closing)
+        close_before_start(crawler, closing)
 
+    _demote_opening(crawler)
     # Not earlier: what Scrapy has opened by then it can close again.
     crawler.signals.connect(close, signals.spider_opened, weak=False)
 
@@ -112,34 +116,42 @@ def give_job_folder(topic: Topic, settings: BaseSettings) -> None:
     settings.set("JOBDIR", str(next(folder for folder in folders if not folder.exists())), "cmdline")
 
 
+def close_before_start(crawler: Crawler, closing: str) -> None:
+    """Close a spider that was just opened; for handlers of ``spider_opened``. No request goes out."""
+    if scrapy.version_info >= (2, 19):
+        raise CloseSpider(closing)
+    _schedule_coro(crawler.engine.close_spider_async(reason=closing))
+
+
 def demote_lists(crawler: Crawler) -> None:
     """Log Scrapy's lists of components and settings at DEBUG, so that the log of a crawl begins with what matters."""
-    demotion = _Demotion(crawler)
-    loggers = [logging.getLogger(name) for name in ("scrapy.addons", "scrapy.crawler", "scrapy.middleware")]
-    for one in loggers:
-        one.addFilter(demotion)
+    told = iter((True,))
 
-    def end() -> None:
-        for one in loggers:
-            one.removeFilter(demotion)
+    def is_list(record: logging.LogRecord) -> bool:
+        # Scrapy does not say whose settings these are; the first that come are ours, with nothing in between.
+        return next(told, False) if record.name == "scrapy.crawler" else record.__dict__.get("crawler") is here()
 
-    crawler.signals.connect(end, signals.spider_opened, weak=False)
+    here = ref(crawler)
+    _demote(crawler, is_list, "scrapy.addons", "scrapy.crawler", "scrapy.middleware")
 
 
-class _Demotion(logging.Filter):
-    def __init__(self, crawler: Crawler) -> None:
-        super().__init__()
-        self._crawler = ref(crawler)
-        self._settings_told = False
+def _demote_opening(crawler: Crawler) -> None:
+    """Nobody wants to read that what was refused has been opened and closed."""
+    here = ref(crawler)
 
-    def filter(self, record: logging.LogRecord) -> bool:
-        if self._is_of_the_crawl(record):
+    def is_ours(record: logging.LogRecord) -> bool:
+        there = here()
+        return there is not None and there.spider is not None and record.__dict__.get("spider") is there.spider
+
+    _demote(crawler, is_ours, "scrapy.core.engine")
+
+
+def _demote(crawler: Crawler, is_meant: Callable[[logging.LogRecord], bool], *names: str) -> None:
+    def demote(record: logging.LogRecord) -> bool:
+        if is_meant(record):
             record.levelno, record.levelname = logging.DEBUG, logging.getLevelName(logging.DEBUG)
         return True
 
-    def _is_of_the_crawl(self, record: logging.LogRecord) -> bool:
-        if record.name != "scrapy.crawler":
-            return getattr(record, "crawler", None) is self._crawler()
-        # Scrapy does not say whose settings these are; the first that come are ours, with nothing in between.
-        first, self._settings_told = not self._settings_told, True
-        return first
+    for name in names:
+        logging.getLogger(name).addFilter(demote)
+        finalize(crawler, logging.getLogger(name).removeFilter, demote)

@@ -9,6 +9,7 @@ import sys
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
+from scrapy.utils.log import get_scrapy_root_handler
 
 from focused.running.command import program
 
@@ -51,7 +52,7 @@ class Command(ScrapyCrawl):
         name = args[0] if args else _OURS
         if name not in names:
             raise UsageError(f"there is no spider {name!r}; there is: {', '.join(names)}", print_help=False)
-        crawler = self._create_crawler(name)
+        crawler = process.create_crawler(name)
         process.crawl(crawler, **opts.spargs)
         process.start()
         self.exitcode = _FAILED if process.bootstrap_failed else self._report(crawler)
@@ -68,6 +69,8 @@ class Command(ScrapyCrawl):
         if reason is None:
             return self._end(_FAILED, "interrupted before it had begun: the same command begins it, or goes on with it")
         words = str(stats.get_value("focused/stopped_by") or reason)
+        if refusal_of(crawler) and _log_is_shown():
+            return _FAILURES[reason]
         if reason in _FAILURES:
             return self._end(_FAILURES[reason], words)
         if reason == "finished" and not (stats.get_value("focused/job/pages") or stats.get_value("item_scraped_count")):
@@ -81,3 +84,11 @@ class Command(ScrapyCrawl):
             logger.error("%s", words)
         print(words, file=sys.stderr)
         return code
+
+
+def _log_is_shown() -> bool:
+    """Has the user seen the errors in the log?"""
+    handler = get_scrapy_root_handler()
+    if not isinstance(handler, logging.StreamHandler):
+        return False
+    return handler.stream is sys.stderr and handler.level <= logging.ERROR

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from typing import NoReturn, Self
+from typing import Self
 
 from scrapy import signals as scrapy_signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import CloseSpider, NotConfigured
+from scrapy.exceptions import NotConfigured
 from scrapy.utils.defer import _schedule_coro
 
 from focused import signals
@@ -23,6 +23,7 @@ from focused.frontier.store import Outcome, PageRecord
 from focused.parts import has_topic, parts_of
 from focused.report.text import counted
 from focused.schema import Dry
+from focused.starting import close_before_start
 
 logger = logging.getLogger(__name__)
 
@@ -105,11 +106,10 @@ class LimitsExtension:
         recent, dry = self._recent, self._dry
         return dry is not None and len(recent) == dry.pages and sum(recent) / len(recent) < dry.harvest
 
-    def _refuse(self, reason: str, words: str) -> NoReturn:
-        """Close before it has begun: Scrapy does so in order only when it is asked by this exception."""
+    def _refuse(self, reason: str, words: str) -> None:
         self._closing = True
         self.crawler.stats.set_value("focused/stopped_by", words)
-        raise CloseSpider(reason)
+        close_before_start(self.crawler, reason)
 
     def _close(self, reason: str, words: str) -> None:
         if self._closing:

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Self, cast
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler, Scheduler
 from scrapy.crawler import Crawler
-from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 from scrapy.utils.asyncio import CallLaterResult, call_later
 from scrapy.utils.defer import _schedule_coro
@@ -45,7 +44,7 @@ from focused.pages.urls import join, url_to_host, url_to_key
 from focused.parts import Asked, Parts, has_topic, parts_of
 from focused.redis.workers.departures import Departures
 from focused.redis.workers.ending import Ending
-from focused.starting import refusal_of
+from focused.starting import close_before_start, refusal_of
 from focused.visits.visit import Scored, Visit
 
 if TYPE_CHECKING:
@@ -84,7 +83,7 @@ class FrontierScheduler(BaseScheduler):
         self._departures: Departures | None = None
         self._membership: Membership | None = None
         self._broken = False
-        self._cannot_begin: CloseSpider | None = None
+        self._cannot_begin = ""
         self._most_flights: int = crawler.settings.getint("CONCURRENT_REQUESTS")
         self._per_host: int = read(crawler.settings, "FOCUSED_STOP_PER_HOST")
         self.most_pages: int = 0
@@ -116,14 +115,12 @@ class FrontierScheduler(BaseScheduler):
         except (JobRefused, StoreBroken) as error:
             self._broken = True
             self.crawler.stats.set_value("focused/stopped_by", str(error))
-            self._cannot_begin = CloseSpider(
-                "store_broken" if isinstance(error, StoreAway | StoreBroken) else "job_refused"
-            )
+            self._cannot_begin = "store_broken" if isinstance(error, StoreAway | StoreBroken) else "job_refused"
 
     def _spider_opened(self) -> None:
         """A crawl that must not begin ends here: what Scrapy has opened by now it can close again."""
-        if self._cannot_begin is not None:
-            raise self._cannot_begin
+        if self._cannot_begin:
+            close_before_start(self.crawler, self._cannot_begin)
 
     def _share(self) -> None:
         """Live among other workers."""
