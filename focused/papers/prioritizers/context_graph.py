@@ -4,7 +4,7 @@ M. Diligenti, F. Coetzee, S. Lawrence, C. L. Giles, M. Gori, *Focused crawling u
 target's context graph has the target in layer 0, the pages that link to it in layer 1, those that link to them in layer
 2, and so on; the graphs of all targets are merged. A page is represented by its ``words`` words of highest TF-IDF, and
 a naive Bayes classifier with equal priors names its layer. Links wait in a queue for each layer: from the first
-queue that is not empty, the link is taken whose page is most certainly of that layer. A page whose layer is less certain
+queue that is not empty, the link is taken whose page is most surely of that layer. A page whose layer is less certain
 than a threshold goes to a last queue, "other". With layers 0 … N, and N + 1 for "other"::
 
     score(u, v) = 1 - (queue(u) + 1 - Pr(layer(u) | u)) / (N + 2)        queue(u) = layer(u), or N + 1 for "other"
