@@ -6,7 +6,7 @@
 The pages are those of the generated bulk web, or of a recorded web, served on loopback by this process. Each crawl is
 a process of its own; counted is its CPU time (user and system), less that of a crawl of one page, for each page that
 the server gave it. The three kinds take turns, and the figures are ratios of medians, so that a busy machine does
-little harm. `bare` is our spider without critic, frontier and pipelines.
+little harm. `bare` is our spider under Scrapy's scheduler, without pipelines and with a critic that does not look.
 
 On a recorded web no crawl asks for what was not recorded (`bench.recorded_only`): dead links would cost the plain
 spider most. The crawls still choose different pages, and redirects cost requests, which are printed beside.
