@@ -54,7 +54,7 @@ def test_the_example(tmp_path: Path) -> None:
     assert "stars: not running; its workers have ended" in run.stdout
     lines = [line for name in ("one", "two") for line in (tmp_path / "out" / f"{name}.jsonl").read_text().splitlines()]
     urls = [json.loads(line)["url"] for line in lines]
-    judged = re.findall(r"  links +(\d+) judged", run.stdout)
+    judged = re.findall(r"  links +(\d+) pages", run.stdout)
     assert 280 < len(urls) == len(set(urls)) == int(judged[-1])
     assert "'focused/seed/pushed': 1" in logs
 
