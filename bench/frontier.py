@@ -51,7 +51,7 @@ def page(store, random, number, features, fresh):
 def grow(store, random, numbers, upto, features):
     """Fetch pages until so many links wait; the numbers of these pages."""
     grown = []
-    while store.waiting < upto:
+    while store.standing().waiting < upto:
         grown.append(next(numbers))
         page(store, random, grown[-1], features, [f"http://example.com/{grown[-1]}/{i}" for i in range(LINKS_A_PAGE)])
     return grown
@@ -109,14 +109,18 @@ def main():
         store.admit(None, [NewLink("http://example.com/", "example.com")])
         numbers = count(1)
         grown = grow(store, random, numbers, 10_000, options.features)
-        small, before, waiting = cost(store, random, numbers, grown, options.features), resident(), store.waiting
+        small, before = cost(store, random, numbers, grown, options.features), resident()
+        waiting = store.standing().waiting
         grown += grow(store, random, numbers, options.links, options.features)
-        memory = (resident() - before) / (store.waiting - waiting)
+        memory = (resident() - before) / (store.standing().waiting - waiting)
         large = cost(store, random, numbers, grown, options.features)
         results = [asyncio.run(rescore(store)) for _ in range(3)]
         wall, cpu, _ = min(results)
         pause = max(longest for _, _, longest in results)
-        print(f"{store.waiting:,} links wait, {store.rows:,} pieces of evidence of {options.features} features")
+        standing = store.standing()
+        print(
+            f"{standing.waiting:,} links wait, {standing.evidence:,} pieces of evidence of {options.features} features"
+        )
         print(f"re-scoring all   {wall:.2f} s ({cpu:.2f} s of CPU); longest pause of the loop {1000 * pause:.0f} ms")
         print(f"memory           {memory:.0f} bytes a waiting link")
         few = f"with 10,000 waiting {1000 * small:.2f} ms"

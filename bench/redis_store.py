@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
@@ -36,6 +36,7 @@ from focused.prioritizers.focused import Focused
 from focused.redis.server import operation
 from focused.redis.store import RedisStore
 from focused.redis.testing.server import RedisServer
+from focused.redis.testing.stores import PromptStore
 from focused.redis.workers.trainer import PooledTrainer
 
 FETCHED = 1 / 3
@@ -51,6 +52,9 @@ ITEM = {
     "score": 0.9728259444236755,
     "time": "2026-11-18T09:35:15+00:00",
 }
+
+
+Teach = Callable[[Lease, Lessons | None], None]
 
 
 @dataclass
@@ -91,8 +95,8 @@ def taught(prioritizer: Focused, pages: list[Seen]) -> Focused:
 class Worker:
     """Works on a store as a crawl does, page after page of copies of the web."""
 
-    def __init__(self, store: FrontierStore, pages: dict[str, Seen]) -> None:
-        self.store, self.pages = store, pages
+    def __init__(self, store: FrontierStore, pages: dict[str, Seen], teach: Teach = lambda *_: None) -> None:
+        self.store, self.pages, self._teach = store, pages, teach
         self._copies = count()
         self._seeds = [next(iter(pages))]
 
@@ -106,7 +110,6 @@ class Worker:
                 for seed in self._seeds:
                     self.store.admit(None, [NewLink(f"{seed}?{copy}", url_to_host(seed), base=SEED_RANK)])
                 continue
-            self.store.sent(lease, 0.0, 1_000, 0.0)
             url, _, query = lease.url.partition("?")
             if url not in self.pages:
                 self.store.acknowledge(lease, Outcome.DEAD, "404")
@@ -128,20 +131,20 @@ class Worker:
                 NewLink(urls[i], url_to_host(urls[i]), link=link, depth=1, relevance=relevance)
                 for i, link, relevance in columns
             ]
-            store.pool(lease, store.admit(lease, links, page.evidence.select(wanted), page.scores[wanted]).lessons)
-        store.pool(lease, store.lessons_of(lease))
+            self._teach(lease, store.admit(lease, links, page.evidence.select(wanted), page.scores[wanted]).lessons)
+        self._teach(lease, store.lessons_of(lease))
         store.acknowledge(lease, Outcome.PAGE)
 
 
 def open_store(server: RedisServer, prioritizer: Focused, worker: str, *, crawl: str = "bench") -> RedisStore:
-    return RedisStore(server.client(60.0), crawl, worker, prioritizer, most_late=5, patience=0.25)
+    return PromptStore(server.client(60.0), crawl, worker, prioritizer, most_late=5, patience=0.25)
 
 
 def cost_of_pages(server: RedisServer, folder: Path, prioritizer: Focused, pages: dict[str, Seen], number: int) -> None:
     """Some pages on either store, by turns."""
     redis = open_store(server, prioritizer, "pages")
     sqlite = SqliteStore(folder, prioritizer, most_late=5, patience=0.25)
-    workers = {"redis": Worker(redis, pages), "sqlite": Worker(sqlite, pages)}
+    workers = {"redis": Worker(redis, pages, redis.pool), "sqlite": Worker(sqlite, pages)}
     for worker in workers.values():
         worker.work(200)
     cpu = dict.fromkeys(workers, 0.0)
@@ -169,7 +172,7 @@ def cost_of_pages(server: RedisServer, folder: Path, prioritizer: Focused, pages
     for name, seconds in cpu.items():
         print(f"{name:<16} {1000 * seconds / done:.2f} ms of the worker's CPU a page")
     print(f"empty call       {empty / 1000:.3f} ms of Redis")
-    print(f"fetched          {kept / redis.pages + entry:.0f} bytes a page")
+    print(f"fetched          {kept / redis.standing().pages + entry:.0f} bytes a page")
     print(f"learning         {cost_of_learning(server, redis):.2f} ms of the trainer's CPU a page")
     redis.close()
     sqlite.close()
@@ -183,7 +186,7 @@ def cost_of_learning(server: RedisServer, store: RedisStore) -> float:
         began = time.process_time()
         while trainer.train():
             pass
-        return 1000 * (time.process_time() - began) / store.pages
+        return 1000 * (time.process_time() - began) / store.standing().pages
 
 
 def fill(store: RedisStore, pages: dict[str, Seen], links: int, hosts: int) -> None:
@@ -260,14 +263,16 @@ def main() -> None:
         store = open_store(server, learned, "rescoring")
         began = time.perf_counter()
         fill(store, pages, options.links, options.hosts)
-        print(f"{store.waiting:,} links wait, {store.rows:,} pieces; filled in {time.perf_counter() - began:.0f} s")
+        standing = store.standing()
+        filled = f"filled in {time.perf_counter() - began:.0f} s"
+        print(f"{standing.waiting:,} links wait, {standing.evidence:,} pieces; {filled}")
         first = rescore(store)
         memory(server, options.links)
         with server.client() as client:
             before = client.info("cpu")["used_cpu_user"] + client.info("cpu")["used_cpu_sys"]
             again = rescore(store)
             after = client.info("cpu")["used_cpu_user"] + client.info("cpu")["used_cpu_sys"]
-        print(f"hosts            {store.hosts:,}")
+        print(f"hosts            {store.standing().hosts:,}")
         print(f"scoring again    {again:.2f} s ({first:.2f} s the first time), {after - before:.2f} s of Redis's CPU")
         store.close()
 

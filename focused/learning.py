@@ -16,7 +16,6 @@ from twisted.internet.threads import deferToThread
 
 from focused import signals
 from focused.defaults import read
-from focused.frontier.resume import save_model
 from focused.frontier.store import StoreBroken
 from focused.visits.visit import Visit
 
@@ -74,29 +73,32 @@ class Learning:
         stats = self.crawler.stats
         stats.inc_value("focused/training/batches")
         if stats.get_value("focused/training/batches") % self._save_every == 0:
-            save_model(self.parts)
+            self._save()
         self.crawler.signals.send_catch_log(signals.prioritizer_trained, lessons=len(batch), spider=self.crawler.spider)
 
     async def _rescore(self) -> None:
         """Score everything that waits, while that is cheap or paid for; else links are scored as they are taken."""
         store = self.parts.store
         assert store is not None
-        if not store.rescoring_is_cheap and store.rows > self._credit:
+        if store.rescoring_cost > self._credit:
             self.crawler.stats.inc_value("focused/rescore/put_off")
             return
-        self._credit = max(0, self._credit - store.rows)
+        rows = store.standing().evidence
+        self._credit = max(0, self._credit - rows)
         rescoring = store.rescoring()
         try:
             await maybe_deferred_to_future(deferToThread(rescoring.score))
         finally:
             rescoring.adopt()
         self.crawler.stats.inc_value("focused/rescore/count")
-        self.crawler.stats.inc_value("focused/rescore/rows", store.rows)
+        self.crawler.stats.inc_value("focused/rescore/rows", rows)
 
     def close(self) -> None:
         """Keep what was learned."""
-        store = self.parts.store
         # A store that broke has told so.
         with suppress(StoreBroken):
-            if store is not None and not store.is_shared:
-                save_model(self.parts)
+            self._save()
+
+    def _save(self) -> None:
+        if self.parts.job is not None:
+            self.parts.job.training.save(self.parts.visits.untaught())

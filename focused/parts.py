@@ -22,6 +22,7 @@ from focused import signals
 from focused.critics.base import Critic
 from focused.critics.choose import choose_critic, critic_for, topic_reference
 from focused.defaults import read
+from focused.frontier.job import Job
 from focused.frontier.store import FrontierStore, NewLink, PageRecord, StoreBroken
 from focused.pages.page import PageLimits
 from focused.pages.tokens import CrawlLexicon
@@ -34,7 +35,6 @@ from focused.safety.scope import Scope
 from focused.starting import refusal_of, topic_of
 from focused.topics.identity import slug
 from focused.topics.topic import Topic
-from focused.visits.training import LocalTraining, PooledTraining
 from focused.visits.visit import Scored, Visit
 from focused.visits.visits import Visits
 
@@ -84,21 +84,26 @@ class Parts:
     scope: Scope
     limits: PageLimits
     lexicon: CrawlLexicon = field(default_factory=CrawlLexicon)
-    store: FrontierStore | None = None
+    job: Job | None = None
     frontier: Frontier | None = None
     visits: Visits = field(init=False)
     learning: Learning = field(init=False)
 
-    def begin(self, crawler: Crawler, store: FrontierStore, frontier: Frontier) -> None:
+    @property
+    def store(self) -> FrontierStore | None:
+        """The links and pages of the job, while one is open."""
+        return self.job.store if self.job is not None else None
+
+    def begin(self, crawler: Crawler, job: Job, frontier: Frontier) -> None:
         """The job is open: pages may come."""
-        # It saves what was learned by the room that opens jobs, which needs this one.
+        # It needs this room.
         from focused.learning import Learning  # noqa: PLC0415
 
-        self.store, self.frontier = store, frontier
+        self.job, self.frontier = job, frontier
         self.visits = Visits(
-            store,
+            job.store,
             self.critic,
-            PooledTraining(store) if store.is_shared else LocalTraining(self.trainer),
+            job.training,
             self.scope,
             counter=_Counter(crawler),
             follow_duplicates=read(crawler.settings, "FOCUSED_FOLLOW_DUPLICATES"),

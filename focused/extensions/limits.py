@@ -38,7 +38,6 @@ class LimitsExtension:
         self._found: int = read(settings, "FOCUSED_STOP_FOUND")
         self._dry: Dry | None = read(settings, "FOCUSED_STOP_DRY") or None
         self._recent: deque[float] = deque(maxlen=self._dry.pages if self._dry else 0)
-        self._found_so_far = 0
         self._closing = False
         crawler.signals.connect(self.spider_opened, scrapy_signals.spider_opened)
         crawler.signals.connect(self.page_judged, signals.page_judged)
@@ -58,18 +57,17 @@ class LimitsExtension:
             return
         if frontier is not None:
             frontier.most_pages, frontier.most_found = self._pages, self._found
-        self._found_so_far = store.found
-        if self._pages and store.pages >= self._pages:
-            self._refuse("pages", f"the job has {counted(store.pages, 'page')} already")
-        elif self._found and self._found_so_far >= self._found:
-            self._refuse("found", f"the job has {counted(self._found_so_far, 'relevant page')} already")
+        standing = store.standing()
+        if self._pages and standing.pages >= self._pages:
+            self._refuse("pages", f"the job has {counted(standing.pages, 'page')} already")
+        elif self._found and standing.found >= self._found:
+            self._refuse("found", f"the job has {counted(standing.found, 'relevant page')} already")
 
     def page_judged(self, record: PageRecord) -> None:
         """Count a page, and close when a limit is reached."""
         if record.outcome is Outcome.PAGE:
             self._recent.append(record.relevance)
         if record.outcome is Outcome.PAGE and record.relevance >= RELEVANT:
-            self._found_so_far += 1
             self.crawler.stats.inc_value("focused/page/found")
         if not self._close_with_enough() and self._is_dry():
             mean = sum(self._recent) / len(self._recent)
@@ -81,11 +79,12 @@ class LimitsExtension:
 
     def _close_with_enough(self) -> bool:
         store = parts_of(self.crawler).store
-        pages = store.pages if store else self.crawler.stats.get_value("focused/page/judged", 0)
-        found = store.found if store and store.is_shared else self._found_so_far
-        if self._pages and pages >= self._pages:
+        if store is None:
+            return self._closing
+        standing = store.standing()
+        if self._pages and standing.pages >= self._pages:
             self._close("pages", f"{counted(self._pages, 'page')} fetched")
-        elif self._found and found >= self._found:
+        elif self._found and standing.found >= self._found:
             self._close("found", f"{counted(self._found, 'relevant page')} found")
         return self._closing
 
@@ -97,8 +96,8 @@ class LimitsExtension:
         logger.info("The crawl ended: %s", stats.get_value("focused/stopped_by"))
 
     def _reason(self, reason: str) -> str:
-        store = parts_of(self.crawler).store
-        if reason == "shutdown" and (self.crawler.settings.get("JOBDIR") or (store and store.is_shared)):
+        job = parts_of(self.crawler).job
+        if reason == "shutdown" and job is not None and job.lasts:
             return "it was interrupted; the same command goes on with it"
         return _REASONS.get(reason, reason)
 

@@ -22,7 +22,6 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.asyncio import create_looping_call
 
 from focused import signals
-from focused.critics.base import RELEVANT
 from focused.defaults import read
 from focused.frontier.beside import store_of
 from focused.frontier.store import Outcome, PageRecord, Standing
@@ -45,7 +44,6 @@ class ProgressExtension:
     def __init__(self, crawler: Crawler, every: float) -> None:
         self.crawler = crawler
         self._every = every
-        self._pages, self._duplicates, self._found, self._sum = 0, 0, 0, 0.0
         self._recent: deque[float] = deque(maxlen=_NOW)
         self._marks: deque[tuple[float, int]] = deque()
         self._line: LiveLine | None = None
@@ -61,11 +59,9 @@ class ProgressExtension:
         return cls(crawler, read(crawler.settings, "FOCUSED_PROGRESS_EVERY"))
 
     def spider_opened(self) -> None:
-        """Take up the counts of an earlier start, and begin to show them."""
-        store = store_of(self.crawler)
-        if store is not None:
-            self._count_from(store.standing())
-        self._marks.append((monotonic(), self._pages))
+        """Begin to show the counts."""
+        store_of(self.crawler)
+        self._marks.append((monotonic(), self._standing().pages))
         settings = self.crawler.settings
         if not self._every:
             return
@@ -77,24 +73,14 @@ class ProgressExtension:
             self._repeat(self._log, self._every)
 
     def page_judged(self, record: PageRecord) -> None:
-        """Count a page."""
-        self._pages += 1
-        if record.outcome is Outcome.DUPLICATE:
-            self._duplicates += 1
-            return
-        self._found += record.relevance >= RELEVANT
-        self._sum += record.relevance
-        self._recent.append(record.relevance)
+        """Remember what came in lately."""
+        if record.outcome is Outcome.PAGE:
+            self._recent.append(record.relevance)
 
-    def _count_from(self, standing: Standing) -> None:
-        self._pages, self._duplicates = standing.pages, standing.duplicates
-        self._found, self._sum = standing.found, standing.relevance
-
-    def _take_up(self) -> None:
-        """Pages are counted here as they come in; those of other workers are known to the store alone."""
+    def _standing(self) -> Standing:
+        """How the crawl stands, earlier starts and other workers included."""
         store = parts_of(self.crawler).store
-        if store is not None and store.is_shared:
-            self._count_from(store.standing())
+        return store.standing() if store is not None else Standing()
 
     def spider_closed(self) -> None:
         """Clear the line, and leave the figures in the statistics."""
@@ -102,25 +88,20 @@ class ProgressExtension:
             loop.stop()
         if self._line is not None:
             self._line.stop()
-        self._take_up()
-        stats = self.crawler.stats
-        stats.set_value("focused/job/pages", self._pages)
-        stats.set_value("focused/job/found", self._found)
-        stats.set_value("focused/job/harvest", round(self._sum / max(self._pages - self._duplicates, 1), 4))
-        store, settings = parts_of(self.crawler).store, self.crawler.settings
-        if store is not None:
-            stats.set_value("focused/job/waiting", store.waiting)
-        is_shared = store is not None and store.is_shared
-        stats.set_value("focused/job/folder", "" if is_shared else settings.get("JOBDIR") or "")
-        stats.set_value("focused/job/output", ", ".join(map(str, settings.getdict("FEEDS"))))
+        stats, standing, job = self.crawler.stats, self._standing(), parts_of(self.crawler).job
+        stats.set_value("focused/job/pages", standing.pages)
+        stats.set_value("focused/job/found", standing.found)
+        stats.set_value("focused/job/harvest", round(standing.harvest, 4))
+        if job is not None:
+            stats.set_value("focused/job/waiting", standing.waiting)
+        stats.set_value("focused/job/folder", str(job.folder) if job and job.folder and job.lasts else "")
+        stats.set_value("focused/job/output", ", ".join(map(str, self.crawler.settings.getdict("FEEDS"))))
 
     def words(self) -> str:
         """The state of the crawl, in one line."""
-        self._take_up()
-        parts = [f"{self._pages:,} pages", self._harvest(), f"{self._pace():.1f} pages/s"]
-        store = parts_of(self.crawler).store
-        if store is not None:
-            standing = store.standing()
+        standing = self._standing()
+        parts = [f"{standing.pages:,} pages", self._harvest(standing), f"{self._pace(standing.pages):.1f} pages/s"]
+        if parts_of(self.crawler).job is not None:
             parts += [
                 f"{counted(standing.waiting, 'link')} waiting",
                 f"{standing.leased} under way",
@@ -129,21 +110,19 @@ class ProgressExtension:
         lessons = self.crawler.stats.get_value("focused/lesson/count", 0)
         return " · ".join([*parts, *([counted(lessons, "lesson")] if lessons else [])])
 
-    def _harvest(self) -> str:
-        judged = self._pages - self._duplicates
-        if not judged:
+    def _harvest(self, standing: Standing) -> str:
+        if not standing.pages:
             return "no harvest yet"
-        so_far = self._sum / judged
-        now = sum(self._recent) / len(self._recent) if self._recent else so_far
-        return f"harvest {now:.2f} now, {so_far:.2f} so far"
+        now = sum(self._recent) / len(self._recent) if self._recent else standing.harvest
+        return f"harvest {now:.2f} now, {standing.harvest:.2f} so far"
 
-    def _pace(self) -> float:
+    def _pace(self, pages: int) -> float:
         now = monotonic()
-        self._marks.append((now, self._pages))
+        self._marks.append((now, pages))
         while now - self._marks[0][0] > _PACE_OVER and len(self._marks) > 2:
             self._marks.popleft()
-        began, pages = self._marks[0]
-        return (self._pages - pages) / max(now - began, 1e-9)
+        began, before = self._marks[0]
+        return (pages - before) / max(now - began, 1e-9)
 
     def _repeat(self, what: Any, every: float) -> None:
         loop = create_looping_call(what)

@@ -45,11 +45,11 @@ class ReportExtension:
     def spider_closed(self) -> None:
         """Note the end with the job; write the report."""
         parts = parts_of(self.crawler)
-        store = parts.store
-        if store is None or parts.frontier is None:
+        if parts.job is None or parts.frontier is None:
             return
         parts.frontier.finish()
-        if store.folder is None:
+        folder = parts.job.folder
+        if folder is None:
             if self.path is not None:
                 # A folder of its own a worker may have for other things, but a file that was asked for is missing.
                 asked_for = read(self.crawler.settings, "FOCUSED_REPORT") != IN_THE_JOB
@@ -62,9 +62,9 @@ class ReportExtension:
         stats = self.crawler.stats
         try:
             figures = {"requests": stats.get_value("downloader/request_count", 0)}
-            note_end(store.folder, str(stats.get_value("focused/stopped_by", "")), figures)
+            note_end(folder, str(stats.get_value("focused/stopped_by", "")), figures)
             if self.path is not None:
-                with JobReader.open(store.folder) as reader:
+                with JobReader.open(folder) as reader:
                     write_report(reader, self.path)
                 stats.set_value("focused/report/path", str(self.path))
         except (OSError, sqlite3.Error, JobRefused) as error:

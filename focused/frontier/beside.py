@@ -19,11 +19,10 @@ from scrapy.utils.defer import _schedule_coro
 
 from focused.frontier.engine import EngineAccess
 from focused.frontier.flights import Flights
-from focused.frontier.job_folder import job_folder
 from focused.frontier.outcomes import OutcomeNoter
 from focused.frontier.requests import META, priority_to_base
 from focused.frontier.resume import open_job
-from focused.frontier.store import SEED_RANK, FrontierStore, JobRefused, Lease, NewLink, Outcome, StoreBroken
+from focused.frontier.store import SEED_RANK, FrontierStore, Host, JobRefused, Lease, NewLink, Outcome, StoreBroken
 from focused.pages.urls import join, url_to_host
 from focused.parts import Asked, Parts, parts_of
 from focused.visits.visit import Scored, Visit
@@ -42,8 +41,9 @@ class Beside:
         self._outcomes = OutcomeNoter(crawler)
         self._timer: CallLaterResult | None = None
         self._is_broken = self._is_closed = False
-        self.store = open_job(parts, job_folder(crawler), crawler.settings)
-        parts.begin(crawler, self.store, self)
+        job = open_job(crawler, parts)
+        self.store = job.store
+        parts.begin(crawler, job, self)
         crawler.signals.connect(self._request_scheduled, signals.request_scheduled)
         crawler.signals.connect(self.finish, signals.spider_closed)
         crawler.signals.connect(self.finish, signals.engine_stopped)
@@ -64,7 +64,7 @@ class Beside:
         lease = self._lease(request)
         if lease is None:
             # Fetched once more: it is judged for whoever wants to know, and teaches nothing again.
-            return Visit(Lease(0, 0, request.url, 0))
+            return Visit(Lease(0, 0, request.url, Host(0, "", 0)))
         told["token"] = lease.token
         self._flights[lease.token] = request
         self._settle_soon()

@@ -16,14 +16,14 @@ _FAR_TOO_OFTEN = 5
 _INSERT = "INSERT INTO links(id, key, url, host, depth, source, state, base, request) VALUES (?,?,?,?,?,?,?,?,?)"
 
 
-class Links:
-    """Numbers links and hosts. New links are written in batches; a number may be reserved and never used."""
+class LinkRows:
+    """Numbers links and hosts. New links are written in batches."""
 
     def __init__(self, file: JobFile) -> None:
         self._file = file
         self._hosts: dict[str, int] = {}
         self._host_names: list[str] = [""]
-        self._reserved: dict[int, int] = {}
+        self._numbered: dict[int, int] = {}
         self._unwritten: list[tuple[Any, ...]] = []
         for number, name in file.rows("SELECT id, name FROM hosts ORDER BY id"):
             self._hosts[name] = number
@@ -38,19 +38,10 @@ class Links:
 
     def find(self, keys: Sequence[int]) -> dict[int, int]:
         """The numbers of the keys that have one."""
-        found = {key: self._reserved[key] for key in keys if key in self._reserved}
+        found = {key: self._numbered[key] for key in keys if key in self._numbered}
         missing = [key for key in keys if key not in found]
         found.update(self._file.rows_in("SELECT key, id FROM links WHERE key IN ({})", missing))
         return found
-
-    def reserve(self, keys: Sequence[int]) -> list[int]:
-        """A number for each key, new where there was none."""
-        found = self.find(keys)
-        for key in keys:
-            if key not in found:
-                found[key] = self._reserved[key] = self.next
-                self.next += 1
-        return [found[key] for key in keys]
 
     def admit(self, keys: Sequence[int], links: Sequence[NewLink], source: int) -> tuple[list[int], list[int]]:
         """The numbers of links, new where there was none, and the hosts of these, 0 for the others."""
@@ -60,21 +51,13 @@ class Links:
             host = 0
             if key not in found:
                 host = self.host(new.host)
-                found[key] = self._reserved[key] = self.next
+                found[key] = self._numbered[key] = self.next
                 row = (self.next, key, new.url, host, new.depth, source, _WAITING, new.base, new.request)
                 self._unwritten.append(row)
                 self.next += 1
             numbers.append(found[key])
             hosts.append(host)
         return numbers, hosts
-
-    def add(self, link: int, key: int, new: NewLink) -> int:
-        """Admit a link; the number of its host."""
-        self._reserved[key] = link
-        host = self.host(new.host)
-        row = (link, key, new.url, host, new.depth, new.source, _WAITING, new.base, new.request)
-        self._unwritten.append(row)
-        return host
 
     def host(self, name: str) -> int:
         """The number of a host."""
@@ -97,11 +80,6 @@ class Links:
             (link,),
         )
         return row
-
-    def url(self, link: int) -> str:
-        """The address of a link; '' if there is no such link."""
-        row = self._file.row("SELECT url FROM links WHERE id = ?", (link,))
-        return str(row[0]) if row else ""
 
     def update(self, link: int, **values: Any) -> None:
         """Change columns of a link."""
@@ -153,7 +131,7 @@ class Links:
             rows, self._unwritten = self._unwritten, []
             self._file.write_many(_INSERT, rows)
             for row in rows:
-                self._reserved.pop(row[1], None)
+                self._numbered.pop(row[1], None)
 
 
 def _times_at_work(detail: str | None) -> int:

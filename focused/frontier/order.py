@@ -28,7 +28,7 @@ _ALL = 0xFFFFFFFF
 # Seconds; hosts that sleep longer (backed off, dead) are not waited for.
 _SOON = 10.0
 
-Gate = Callable[[int], float]
+HostGate = Callable[[int], float]
 """Asked whether a host may be fetched now: 0 = yes, else the time to ask again (inf = when it is released)."""
 
 
@@ -109,7 +109,7 @@ class Order:
             self._waits[link] = False
             self._count -= 1
 
-    def pop(self, now: float, gate: Gate, patience: float = 0.0) -> int | None:
+    def pop(self, now: float, gate: HostGate, patience: float = 0.0) -> int | None:
         """Take out the best link whose host may be fetched now; None if there is none.
 
         With ``patience`` a link below that share of the best score that waits for its host is not worth taking: None,

@@ -130,7 +130,7 @@ def open_records(path: Path, identity: Mapping[str, str]) -> sqlite3.Connection:
     return connection
 
 
-def check_job(folder: Path, identity: Mapping[str, str]) -> None:
+def check_records(folder: Path, identity: Mapping[str, str]) -> None:
     """Refuse, before anything has begun, a job folder that is in use or of another crawl."""
     if (folder / FILE).exists():
         lock = Lock(folder)

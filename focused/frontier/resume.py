@@ -4,28 +4,29 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
 from pathlib import Path
 from zipfile import BadZipFile
 
+from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from focused.arrays import Arrays, load_arrays
 from focused.critics.base import Critic
 from focused.defaults import read
+from focused.frontier.job import Company, Job
+from focused.frontier.job_folder import job_folder, make_folder
+from focused.frontier.records import check_records
 from focused.frontier.starts import note_start
-from focused.frontier.store import FrontierStore, JobRefused
+from focused.frontier.store import JobRefused
 from focused.frontier.store_sqlite import SqliteStore
 from focused.parts import Parts
 from focused.prioritizers.base import Prioritizer
 from focused.topics.identity import fingerprint
 from focused.topics.topic import Topic
 from focused.visits.seeds import CRITIC_STATE
+from focused.visits.training import LESSONS, MODEL, LocalTraining
 
 logger = logging.getLogger(__name__)
-
-MODEL = "prioritizer"
-LESSONS = "lessons"
 
 
 def identity_of(topic: Topic, prioritizer: Prioritizer, critic: Critic) -> dict[str, str]:
@@ -33,24 +34,22 @@ def identity_of(topic: Topic, prioritizer: Prioritizer, critic: Critic) -> dict[
     return {"topic": f"{topic.name} ({fingerprint(topic)})", "prioritizer": prioritizer.name, "critic": critic.name}
 
 
-def is_in_redis(settings: BaseSettings) -> bool:
-    """Where is the frontier?"""
-    return bool(read(settings, "FOCUSED_FRONTIER") == "redis")
+def check_job(topic: Topic, settings: BaseSettings, prioritizer: Prioritizer, critic: Critic) -> None:
+    """Refuse a JOBDIR that is in use, of another crawl, or cannot be made."""
+    if settings["JOBDIR"]:
+        folder = Path(settings["JOBDIR"])
+        check_records(folder, identity_of(topic, prioritizer, critic))
+        make_folder("JOBDIR", folder)
 
 
-def open_store(
-    parts: Parts, settings: BaseSettings, folder: Callable[[], Path], is_ending: Callable[[], bool]
-) -> FrontierStore:
-    """The store of a crawl: in Redis, or in its job folder."""
-    if is_in_redis(settings):
-        # Crawls in a folder are spared this import.
-        from focused.redis.workers.opening import join  # noqa: PLC0415
-
-        return join(parts, settings, is_ending)
-    return open_job(parts, folder(), settings)
+def open_job(crawler: Crawler, parts: Parts) -> Job:
+    """The job of a crawl alone, in its folder; a temporary one without a JOBDIR."""
+    folder, lasts = job_folder(crawler)
+    store = open_folder(parts, folder, crawler.settings)
+    return Job(store, LocalTraining(store, parts.trainer), Company(), folder, lasts)
 
 
-def open_job(parts: Parts, folder: Path, settings: BaseSettings) -> FrontierStore:
+def open_folder(parts: Parts, folder: Path, settings: BaseSettings) -> SqliteStore:
     """The store of a job folder. A job that was cut short goes on: its critic, its model, its order."""
     most_late = read(settings, "FOCUSED_LATE_LESSONS")
     store = SqliteStore(
@@ -66,8 +65,9 @@ def open_job(parts: Parts, folder: Path, settings: BaseSettings) -> FrontierStor
     critic = store.noted(CRITIC_STATE)
     if critic is not None:
         parts.critic.restore(json.loads(critic))
-    if store.pages or store.waiting:
-        logger.info("Going on with the job in %s: %d pages, %d links wait", folder, store.pages, store.waiting)
+    standing = store.standing()
+    if standing.pages or standing.waiting:
+        logger.info("Going on with the job in %s: %d pages, %d links wait", folder, standing.pages, standing.waiting)
     try:
         _learn_again(parts, store, folder, read(settings, "FOCUSED_LEARNED"))
         note_start(store, parts, settings)
@@ -77,7 +77,7 @@ def open_job(parts: Parts, folder: Path, settings: BaseSettings) -> FrontierStor
     return store
 
 
-def _learn_again(parts: Parts, store: FrontierStore, folder: Path, started_from: str) -> None:
+def _learn_again(parts: Parts, store: SqliteStore, folder: Path, started_from: str) -> None:
     prioritizer = parts.prioritizer
     saved = store.load_model(MODEL)
     if saved is not None:
@@ -86,7 +86,7 @@ def _learn_again(parts: Parts, store: FrontierStore, folder: Path, started_from:
         begin_with(prioritizer, started_from)
     learned_up_to = saved[1] if saved else 0
     parts.trainer.begin_at(learned_up_to, int(store.noted(LESSONS) or 0))
-    if prioritizer.learns and store.last_page > learned_up_to:
+    if prioritizer.learns and store.standing().last_page > learned_up_to:
         prioritizer = parts.trainer.catch_up(prioritizer, store.lessons_since(learned_up_to))
     if saved is None and (prioritizer.taught or (not prioritizer.learns and prioritizer.state())):
         # A job goes on with what it began with, and can be asked, even if the prioritizer is taught anew meanwhile.
@@ -119,13 +119,3 @@ def restore(prioritizer: Prioritizer, state: Arrays, what: str, instead: str) ->
     except (ValueError, KeyError) as error:
         reason = f"it has no {error}" if isinstance(error, KeyError) else error
         raise JobRefused(f"{what} does not fit the prioritizer {prioritizer.name!r}: {reason}, or {instead}") from error
-
-
-def save_model(parts: Parts) -> None:
-    """Keep what the prioritizer has learned so far with the job."""
-    store = parts.store
-    if store is not None and store.prioritizer.learns:
-        unlearned = [*parts.trainer.orders, *parts.visits.untaught()]
-        upto = min(unlearned) - 1 if unlearned else store.last_page
-        store.save_model(MODEL, store.prioritizer.state(), upto)
-        store.note(LESSONS, str(parts.trainer.learned))

@@ -11,10 +11,10 @@ from __future__ import annotations
 import logging
 from collections import Counter, deque
 from collections.abc import Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from random import getrandbits
 from time import monotonic
-from typing import TYPE_CHECKING, Self, cast
+from typing import Self, cast
 
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler, Scheduler
@@ -26,13 +26,13 @@ from scrapy.utils.defer import _schedule_coro
 from focused.defaults import read
 from focused.frontier.engine import EngineAccess
 from focused.frontier.flights import Flights
-from focused.frontier.job_folder import job_folder
+from focused.frontier.job import Company, place_of
 from focused.frontier.outcomes import POSTPONED, OutcomeNoter, note
 from focused.frontier.requests import META, is_plain, priority_to_base, request_from_bytes, request_to_bytes
-from focused.frontier.resume import open_store
 from focused.frontier.store import (
     SEED_RANK,
     FrontierStore,
+    Host,
     JobRefused,
     Lease,
     NewLink,
@@ -42,14 +42,8 @@ from focused.frontier.store import (
 )
 from focused.pages.urls import join, url_to_host, url_to_key
 from focused.parts import Asked, Parts, has_topic, parts_of
-from focused.redis.workers.departures import Departures
-from focused.redis.workers.ending import Ending
 from focused.starting import close_before_start, refusal_of
 from focused.visits.visit import Scored, Visit
-
-if TYPE_CHECKING:
-    from focused.redis.store import RedisStore
-    from focused.redis.workers.membership import Membership
 
 logger = logging.getLogger(__name__)
 
@@ -79,9 +73,7 @@ class FrontierScheduler(BaseScheduler):
         self._sleeping: dict[str, float] = {}
         self._timer: CallLaterResult | None = None
         self._flusher: CallLaterResult | None = None
-        self._ending = Ending()
-        self._departures: Departures | None = None
-        self._membership: Membership | None = None
+        self._company = Company()
         self._broken = False
         self._cannot_begin = ""
         self._most_flights: int = crawler.settings.getint("CONCURRENT_REQUESTS")
@@ -106,12 +98,10 @@ class FrontierScheduler(BaseScheduler):
             self._broken = True
             return
         try:
-            self.store = open_store(
-                self.parts, self.crawler.settings, partial(job_folder, self.crawler), self._is_ending
-            )
-            self.parts.begin(self.crawler, self.store, self)
-            if self.store.is_shared:
-                self._share()
+            job = place_of(self.crawler.settings).open_job(self.crawler, self.parts)
+            self.store, self._company = job.store, job.company
+            self.parts.begin(self.crawler, job, self)
+            self._company.begin(self)
         except (JobRefused, StoreBroken) as error:
             self._broken = True
             self.crawler.stats.set_value("focused/stopped_by", str(error))
@@ -122,28 +112,13 @@ class FrontierScheduler(BaseScheduler):
         if self._cannot_begin:
             close_before_start(self.crawler, self._cannot_begin)
 
-    def _share(self) -> None:
-        """Live among other workers."""
-        # Crawls in a folder are spared this import.
-        from focused.redis.workers.membership import Membership  # noqa: PLC0415
-
-        self._departures = Departures(self._engine, self.store)
-        self._membership = Membership(
-            self.crawler, self.parts, cast("RedisStore", self.store), scheduler=self, ending=self._ending
-        )
-
-    def _is_ending(self) -> bool:
-        """Is there nothing left to wait for a store that is away for?"""
-        return self._ending.is_asked or self._broken or self._engine.is_closing()
-
     def close(self, reason: str) -> None:
         for name, count in self.parts.scope.refused.items():
             self.crawler.stats.set_value(f"focused/scope/refused/{name}", count)
         for timer in (self._timer, self._flusher):
             if timer is not None:
                 timer.cancel()
-        if self._membership is not None:
-            self._membership.close()
+        self._company.close()
         if self.parts.store is not None:
             self._close_store(self.parts.store)
 
@@ -155,7 +130,8 @@ class FrontierScheduler(BaseScheduler):
                 self.give_up(error)
 
     def has_pending_requests(self) -> bool:
-        unfinished = self.store.waiting + self.store.leased_elsewhere + len(self._coming_back) + len(self._kept_here)
+        standing = self.store.standing()
+        unfinished = standing.waiting + standing.leased_elsewhere + len(self._coming_back) + len(self._kept_here)
         return not self._broken and unfinished > 0 and not self._is_done()
 
     @property
@@ -194,7 +170,7 @@ class FrontierScheduler(BaseScheduler):
     def sleep(self, host: str, seconds: float) -> None:
         """Fetch nothing from a host for some time."""
         self._sleeping[host] = max(monotonic() + seconds, self._sleeping.get(host, 0.0))
-        self.store.sleep(host, seconds)
+        self._company.sleep(host, seconds)
         self.crawler.stats.inc_value("focused/host/put_to_sleep")
 
     def _lease(self) -> Lease | None:
@@ -214,9 +190,9 @@ class FrontierScheduler(BaseScheduler):
 
     def _refusal(self, lease: Lease) -> str:
         """Why a link is not to be fetched: its host is full, or the rules were others when it came in."""
-        if 0 < self._per_host <= self.store.pages_of(lease.host):
+        if 0 < self._per_host <= lease.host.pages:
             return f"limit of {self._per_host} pages per host"
-        reason = self.parts.scope.refusal(lease.url, lease.host_name, lease.depth, is_given=not lease.source)
+        reason = self.parts.scope.refusal(lease.url, lease.host.name, lease.depth, is_given=not lease.source)
         if reason and lease.seed:
             logger.warning("The seed %s is not fetched: its host is not one that may be crawled", lease.url)
         return f"out of scope: {reason}" if reason else ""
@@ -233,7 +209,7 @@ class FrontierScheduler(BaseScheduler):
         )
         if not is_plain(request, self.spider):
             new.key = self._key(request, new.url)
-            if not self._store_whole(request, new) and self.store.is_shared:
+            if not self._store_whole(request, new) and self._company.hands_links_on:
                 request.meta[META] = {"admitted": self._keep_here(request, new.key or url_to_key(new.url))}
                 return None
         return new
@@ -300,9 +276,8 @@ class FrontierScheduler(BaseScheduler):
     def _take_back(self, request: Request, lease: Lease) -> bool:
         """A retry or a redirect re-enters under the lease of the original."""
         host, link = lease.host, lease.link
-        if self._departures is not None:
-            # Before it goes on to another host: that it went out to this one must be known.
-            self._departures.came_back(lease.token)
+        # Before it goes on to another host: that it went out to this one must be known.
+        self._company.came_back(lease.token)
         if request.url != self._flights[lease.token].url:
             url = join(request.url, "")
             admitted = self.parts.scope.admit([url], [url_to_host(url)], request.meta.get("depth", 0))[0]
@@ -327,10 +302,9 @@ class FrontierScheduler(BaseScheduler):
         self._outcomes.watch(request)
         self._flights[lease.token] = request
         self.parts.visits.begin(lease)
-        self._busy[lease.host] += 1
-        self._last[lease.host] = monotonic()
-        if self._departures is not None:
-            self._departures.watch(lease.token, request, lease.host_name)
+        self._busy[lease.host.number] += 1
+        self._last[lease.host.number] = monotonic()
+        self._company.watch(lease, request)
         if self._flusher is None:
             self._flusher = call_later(_FLUSH_AFTER, self._flush)
         return request
@@ -348,30 +322,34 @@ class FrontierScheduler(BaseScheduler):
             request.meta["is_start_request"] = True
         return request
 
-    def _gate(self, host: int) -> float:
+    def _gate(self, host: Host) -> float:
         """When a host may be fetched next; 0 = now, inf = when a fetch of it has ended."""
-        name = self.store.host_name(host)
-        pace = self._engine.pace(name)
-        busy = self._busy[host]
+        pace = self._engine.pace(host.name)
+        busy = self._busy[host.number]
         if busy >= pace.concurrency or self._has_all_out(host, busy):
             return float("inf")
-        last = max(self._last.get(host, 0.0), pace.last)
-        ready = max(last + pace.delay if pace.delay and last else 0.0, self._sleeping.get(name, 0.0))
+        last = max(self._last.get(host.number, 0.0), pace.last)
+        ready = max(last + pace.delay if pace.delay and last else 0.0, self._sleeping.get(host.name, 0.0))
         return ready if ready > monotonic() else 0.0
 
-    def _has_all_out(self, host: int, busy: int) -> bool:
+    def _has_all_out(self, host: Host, busy: int) -> bool:
         """Are as many pages of a host on their way as it may still give?"""
-        left = self._per_host - self.store.pages_of(host)
+        left = self._per_host - host.pages
         return bool(self._per_host) and 0 < left <= busy
 
     def _is_full(self) -> bool:
         """Are as many pages out as may still come?"""
-        out = len(self._flights) + self.store.leased_elsewhere
-        return bool(self.most_pages) and not self._coming_back and self.store.pages + out >= self.most_pages
+        if not self.most_pages or self._coming_back:
+            return False
+        standing = self.store.standing()
+        return standing.pages + len(self._flights) + standing.leased_elsewhere >= self.most_pages
 
     def _is_done(self) -> bool:
         """Are as many pages there as were asked for? (Of those that are out elsewhere, some may come to nothing.)"""
-        return 0 < self.most_pages <= self.store.pages or 0 < self.most_found <= self.store.found
+        if not (self.most_pages or self.most_found):
+            return False
+        standing = self.store.standing()
+        return 0 < self.most_pages <= standing.pages or 0 < self.most_found <= standing.found
 
     def _wake_at(self, wake: float | None) -> None:
         if wake is None:
@@ -388,7 +366,7 @@ class FrontierScheduler(BaseScheduler):
         """Write leases down soon: a page that kills its crawl must be known by its lease."""
         self._flusher = None
         try:
-            left = self._departures is not None and self._departures.look()
+            left = self._company.look()
             self.store.commit()
         except StoreBroken as error:
             self.give_up(error)
@@ -419,8 +397,7 @@ class FrontierScheduler(BaseScheduler):
         self.crawler.stats.inc_value("focused/lease/lost")
 
     def _end(self, lease: Lease, request: Request) -> None:
-        if self._departures is not None:
-            self._departures.came_back(lease.token)
+        self._company.came_back(lease.token)
         if lease.is_lost:
             self._lose(lease)
             return
@@ -444,10 +421,10 @@ class FrontierScheduler(BaseScheduler):
         self.store.postpone(lease)
         return True
 
-    def _free(self, host: int) -> None:
-        self._busy[host] -= 1
-        if self._busy[host] <= 0:
-            del self._busy[host]
+    def _free(self, host: Host) -> None:
+        self._busy[host.number] -= 1
+        if self._busy[host.number] <= 0:
+            del self._busy[host.number]
         self.store.release(host)
 
     def visit_of(self, request: Request, response: Response) -> Visit | None:
@@ -466,11 +443,7 @@ class FrontierScheduler(BaseScheduler):
         """Nothing to do: a scheduler is closed before the job is read."""
 
     def _begin_work(self, lease: Lease) -> None:
-        if self._departures is not None:
-            self._departures.came_back(lease.token)
-        elif self._flusher is not None:
-            self._flusher.cancel()
-            self._flush()
+        self._company.came_back(lease.token)
         try:
             self.store.begin_work(lease)
         except StoreBroken as error:

@@ -55,7 +55,7 @@ def note_start(store: FrontierStore, parts: Parts, settings: BaseSettings) -> No
         "versions": {"python": platform.python_version(), **{name: version(name) for name in _PACKAGES}},
     }
     store.note(ABOUT, json.dumps(about, ensure_ascii=False, default=str))
-    start = {"began": _now(), "pages_before": store.pages}
+    start = {"began": _now(), "pages_before": store.standing().pages}
     store.revise(STARTS, lambda kept: _one_more(kept, start))
 
 

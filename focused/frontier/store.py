@@ -7,18 +7,15 @@ was killed knows which links were leased and hands them out again.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from math import nan
-from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.frontier.order import Gate
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Lessons, Prioritizer
 
@@ -30,7 +27,6 @@ class State(IntEnum):
     """Where a link stands; UNKNOWN is what was never admitted."""
 
     UNKNOWN = 0
-    RESERVED = 0
     WAITING = 1
     LEASED = 2
     DONE = 3
@@ -62,6 +58,18 @@ class StoreAway(JobRefused):
     """Where the frontier is nobody answers now; later somebody may."""
 
 
+class Host(NamedTuple):
+    """A host of links: its number, its name, and how many pages of it were fetched, duplicates included."""
+
+    number: int
+    name: str
+    pages: int
+
+
+Gate = Callable[[Host], float]
+"""Asked whether a host may be fetched now: 0 = yes, else the time to ask again (inf = when it is released)."""
+
+
 @dataclass(slots=True)
 class NewLink:
     """A link to be admitted to the frontier, or one that is known and seen once more.
@@ -76,7 +84,6 @@ class NewLink:
     link: int = 0
     key: int = 0
     depth: int = 0
-    source: int = 0
     base: float = 0.0
     request: bytes | None = None
     relevance: float = nan
@@ -113,8 +120,7 @@ class Lease:
     token: int
     link: int
     url: str
-    host: int
-    host_name: str = ""
+    host: Host
     depth: int = 0
     source: int = 0
     parent: str = ""
@@ -162,18 +168,20 @@ class Standing:
 
     ``pages`` were judged, ``duplicates`` among them; ``found`` were judged relevant; ``relevance`` is the sum over all
     pages that are no duplicates. ``last_page`` is the number of the page judged last; where a crawl was killed, numbers
-    may be missing before it. ``leased_elsewhere``: so many links other processes have.
+    may be missing before it. ``leased_elsewhere``: so many links other processes have. ``evidence``: so many pieces are
+    kept.
     """
 
-    waiting: int
-    leased: int
-    hosts: int
-    pages: int
-    duplicates: int
-    last_page: int
-    found: int
-    relevance: float
+    waiting: int = 0
+    leased: int = 0
     leased_elsewhere: int = 0
+    hosts: int = 0
+    pages: int = 0
+    duplicates: int = 0
+    last_page: int = 0
+    found: int = 0
+    relevance: float = 0.0
+    evidence: int = 0
 
     @property
     def harvest(self) -> float:
@@ -191,88 +199,11 @@ class Rescoring(Protocol):
         """Take over the new order, on the event loop; also where the work failed: then nothing changes."""
 
 
-class FrontierStore(ABC):
-    """All links of a crawl with their evidence, in order. One behaviour suite tests every store.
-
-    A store may be shared by several processes (`FrontierStore.is_shared`), its workers. Then counts are of all of
-    them and may be a second old, links and leases are told by the same numbers everywhere, and a worker that gave no
-    sign of life loses its leases: what it says under one of them later is refused, and `link_of` gives 0 for it.
-    """
-
-    is_shared: ClassVar[bool] = False
-    """Do several processes work on it? Then lessons are pooled in it, and one of the processes trains."""
-    folder: Path | None = None
-    """The job folder; None where the records are elsewhere."""
-
-    # --- how it stands -----------------------------------------------------------------------------------------
-
-    @property
-    @abstractmethod
-    def prioritizer(self) -> Prioritizer:
-        """The snapshot that scores; assigning a new one makes the scores of what waits out of date."""
-
-    @prioritizer.setter
-    @abstractmethod
-    def prioritizer(self, new: Prioritizer) -> None: ...
-
-    def standing(self) -> Standing:
-        """How the crawl stands."""
-        raise NotImplementedError
-
-    @property
-    def leases(self) -> Mapping[int, Lease]:
-        """The leases of this process, by token."""
-        raise NotImplementedError
-
-    @property
-    @abstractmethod
-    def waiting(self) -> int:
-        """How many links wait."""
-
-    @property
-    @abstractmethod
-    def leased(self) -> int:
-        """How many links are handed out, by all who work on this store."""
-
-    @property
-    def leased_elsewhere(self) -> int:
-        """How many links other processes have: the crawl has not ended while there are any."""
-        return 0
-
-    @property
-    @abstractmethod
-    def hosts(self) -> int:
-        """How many hosts the links are of."""
-
-    @property
-    @abstractmethod
-    def pages(self) -> int:
-        """How many pages were judged so far, in all starts of the job."""
-
-    @property
-    @abstractmethod
-    def last_page(self) -> int:
-        """The number of the page judged last; where a crawl was killed, numbers may be missing before it."""
-
-    @property
-    @abstractmethod
-    def found(self) -> int:
-        """How many pages, duplicates left out, were judged relevant."""
-
-    @property
-    @abstractmethod
-    def relevance_sum(self) -> float:
-        """The relevance of all pages judged so far, in all starts of the job."""
-
-    @abstractmethod
-    def pages_of(self, host: int) -> int:
-        """How many pages of a host were fetched, duplicates included."""
-
-    # --- links and evidence ------------------------------------------------------------------------------------
+class Links(Protocol):
+    """What is known of addresses, and how they come in."""
 
     def known(self, urls: Sequence[str]) -> Known:
         """What is known of some addresses, asked once a page: a piece of evidence that is not wanted counts as seen."""
-        raise NotImplementedError
 
     def admit(
         self,
@@ -283,175 +214,112 @@ class FrontierStore(ABC):
     ) -> Admitted:
         """Take in the links of one page: new ones wait from now on, known ones get what is new of them.
 
-        Row *i* of the evidence is of ``links[i]``; there may be fewer rows than links. Of a known link that waits the
-        better ``base`` counts. Links to pages fetched before may give lessons at once, if the page itself was recorded.
+        Row *i* of the evidence is of ``links[i]``; there may be fewer rows than links, and only of links of which
+        evidence is wanted. Of a known link that waits the better ``base`` counts. Links to pages fetched before give
+        lessons at once, if the page itself was recorded.
         """
-        raise NotImplementedError
 
-    def lease_link(self, link: int) -> Lease | None:
-        """Hand out one link, whatever waits before it; None if it does not wait."""
-        raise NotImplementedError
 
-    @abstractmethod
-    def reserve(self, urls: Sequence[str]) -> Known:
-        """Number some addresses, those seen for the first time too, and tell what is known of them."""
+class Leases(Protocol):
+    """Links that are handed out, to be fetched."""
 
-    @abstractmethod
-    def add(self, new: NewLink) -> bool:
-        """Admit a link; False if it was admitted before. If that one still waits, it gets the better ``base``."""
+    @property
+    def leases(self) -> Mapping[int, Lease]:
+        """The leases of this process, by token."""
 
-    @abstractmethod
-    def new_number(self) -> int:
-        """A number that nothing has got so far: the identity of a request that is never the same as another."""
-
-    @abstractmethod
-    def link_with(self, key: int) -> int:
-        """The link that has this identity; 0 if there is none."""
-
-    @abstractmethod
-    def add_evidence(self, source: int, evidence: Evidence, scores: NDArray[np.float32]) -> None:
-        """Keep the evidence of one page's links (``evidence.link`` says which); waiting ones are ordered anew."""
-
-    @abstractmethod
-    def evidence_of(self, link: Lease | int) -> Evidence | None:
-        """All kept evidence of a link; a store may let go of it when the link is through."""
-
-    # --- leases ------------------------------------------------------------------------------------------------
-
-    @abstractmethod
     def lease(self, now: float, gate: Gate) -> Lease | None:
         """Hand out the best link whose host may be fetched now."""
 
-    def sent(self, token: Lease | int, delay: float, concurrency: int, ago: float) -> None:
-        """A leased link's request went out ``ago`` seconds ago; its host may be fetched at this pace.
+    def lease_link(self, link: int) -> Lease | None:
+        """Hand out one link, whatever waits before it; None if it does not wait."""
 
-        A shared store opens the host for others only then. In a store of one process the gate knows.
-        """
-
-    def sleep(self, host: str, seconds: float) -> None:
-        """A host asks to be left alone for some time: a shared store tells everybody. Alone, the gate knows."""
-
-    def beat(self) -> None:
-        """Give a sign of life, and learn how things stand: about once a second, by whoever shares a store."""
-
-    @abstractmethod
-    def release(self, host: int) -> None:
-        """Something changed for a host (a fetch ended, it need not sleep): ask its gate again."""
-
-    @abstractmethod
     def next_wake(self) -> float | None:
         """When to look for a link again, if there was none; None if nothing but an end of a fetch can help."""
 
-    @abstractmethod
-    def link_of(self, token: int) -> int:
-        """The link that a lease is for; 0 if there is no such lease."""
+    def release(self, host: Host) -> None:
+        """Something changed for a host (a fetch ended, it need not sleep): ask its gate again."""
 
-    @abstractmethod
-    def host_of(self, token: int) -> int:
-        """The host that a lease counts for."""
+    def begin_work(self, lease: Lease) -> None:
+        """A leased link's page has come. That it is out is written down before its page can do harm."""
 
-    @abstractmethod
-    def host_name(self, host: int) -> str:
-        """The name of a host of which a link was leased, by its number."""
-
-    @abstractmethod
-    def parent_url(self, token: int) -> str:
-        """The address of the page on which a leased link was found first; '' for a seed."""
-
-    @abstractmethod
-    def begin_work(self, token: Lease | int) -> None:
-        """A leased link's page has come. Of a suspect this is written down before its page can do harm."""
-
-    @abstractmethod
-    def redirect(self, token: Lease | int, url: str, host: str) -> bool:
+    def redirect(self, lease: Lease, url: str, host: str) -> bool:
         """A leased link leads to another address; True if that is to be fetched, under the same lease."""
 
-    @abstractmethod
-    def was_redirected(self, token: int) -> bool:
-        """Did a lease begin at another address, or end at one that another fetch took?"""
-
-    @abstractmethod
-    def return_lease(self, token: Lease | int) -> None:
+    def return_lease(self, lease: Lease) -> None:
         """A leased link is to be fetched again under its lease (a retry, a redirect), as soon as its host may be."""
 
-    @abstractmethod
-    def postpone(self, token: Lease | int) -> None:
+    def postpone(self, lease: Lease) -> None:
         """End a lease as if it had not been: the link waits again, with its score."""
 
-    # --- pages and lessons -------------------------------------------------------------------------------------
 
-    @abstractmethod
-    def record(self, token: Lease | int, page: PageRecord) -> PageRecord:
+class Pages(Protocol):
+    """Pages that were fetched, and what they teach."""
+
+    def record(self, lease: Lease, page: PageRecord) -> PageRecord:
         """Keep a judged page until its link is acknowledged. Numbers it, and marks it if it is a duplicate.
 
         Its outcome is OTHER if the lease was lost meanwhile: the page is somebody else's now.
         """
 
-    @abstractmethod
-    def outcome_of(self, token: int) -> Outcome:
-        """The outcome of a lease so far."""
+    def evidence_of(self, lease: Lease) -> Evidence | None:
+        """All kept evidence of a leased link."""
 
-    @abstractmethod
-    def lessons_of(self, token: Lease | int) -> Lessons | None:
+    def lessons_of(self, lease: Lease) -> Lessons | None:
         """The lessons that a leased link's page teaches: evidence of every known link to it."""
 
-    @abstractmethod
-    def late_lessons(self, evidence: Evidence, source_relevance: float) -> Lessons | None:
-        """The lessons that a page's links to pages fetched before give at once."""
+    def acknowledge(self, lease: Lease, outcome: Outcome, detail: str = "") -> Outcome:
+        """A leased link is through: outcome, page, item in one transaction.
 
-    def pool(self, token: Lease | int, lessons: Lessons | None) -> None:
-        """Have lessons go with a lease's acknowledgement to the process that trains, if the store is shared."""
+        A recorded page's own outcome counts, unless its callback FAILED: then the page is dropped.
+        """
 
-    @abstractmethod
-    def lessons_since(self, order: int) -> list[Lessons | None]:
-        """The lessons of each page after the given one, in that order: what a saved model has not seen."""
 
-    @abstractmethod
-    def acknowledge(self, token: Lease | int, outcome: Outcome, detail: str = "") -> Outcome:
-        """A leased link is through: outcome, page, item in one transaction. A recorded page's own outcome counts."""
+class Learned(Protocol):
+    """What the prioritizer has learned, and the order that follows from it."""
 
-    # --- what was learned, and notes ---------------------------------------------------------------------------
+    prioritizer: Prioritizer
+    """The snapshot that scores; assigning a new one makes the scores of what waits out of date."""
 
     @property
-    @abstractmethod
-    def rows(self) -> int:
-        """How many pieces of evidence a re-scoring has to read."""
+    def rescoring_cost(self) -> int:
+        """How many pieces of evidence must be read to score everything again; 0 if all are in memory."""
 
-    @property
-    @abstractmethod
-    def rescoring_is_cheap(self) -> bool:
-        """Is all evidence in memory, so that scoring everything again needs no reading?"""
-
-    @abstractmethod
     def rescoring(self) -> Rescoring:
         """Begin to score all that waits anew, by the snapshot of now."""
 
-    @abstractmethod
     def save_model(self, name: str, data: Mapping[str, NDArray[Any]], order: int) -> None:
-        """Keep what a learner knows after the lessons up to a number (as in `lessons_since`)."""
+        """Keep what a learner knows after the lessons up to a number."""
 
-    @abstractmethod
     def load_model(self, name: str) -> tuple[dict[str, NDArray[Any]], int] | None:
         """A learner's saved state, and the number of the last lessons it knows."""
 
-    @abstractmethod
+
+class Notes(Protocol):
+    """Words about the job."""
+
     def note(self, key: str, value: str) -> None:
         """Keep a word about the job."""
 
-    @abstractmethod
     def noted(self, key: str) -> str | None:
         """What `note` kept."""
 
     def revise(self, key: str, change: Callable[[str | None], str | None]) -> None:
         """Replace a note by what follows from it, with nobody coming between; None leaves it as it is."""
-        new = change(self.noted(key))
-        if new is not None:
-            self.note(key, new)
 
-    @abstractmethod
+
+class FrontierStore(Links, Leases, Pages, Learned, Notes, Protocol):
+    """All links of a crawl with their evidence, in order; `focused.testing.stores.check_store` tests every store.
+
+    A store may be shared by several processes, its workers. Then counts are of all of them and may be a second old,
+    links and leases are told by the same numbers everywhere, and a worker that gave no sign of life loses its leases:
+    what it says under one of them later is refused.
+    """
+
+    def standing(self) -> Standing:
+        """How the crawl stands."""
+
     def commit(self) -> None:
         """Make everything so far outlast the process."""
 
-    @abstractmethod
     def close(self) -> None:
         """Write what is pending and let go of files and connections."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,14 @@ from focused.arrays import load_arrays, save_arrays
 from focused.critics.base import RELEVANT
 from focused.frontier.blocks import Blocks
 from focused.frontier.job_file import JobFile
-from focused.frontier.links import Links
-from focused.frontier.order import Gate, Order
+from focused.frontier.links import LinkRows
+from focused.frontier.order import Order
 from focused.frontier.ranking import Ranking, RankingAnew
 from focused.frontier.store import (
     SEED_RANK,
     Admitted,
-    FrontierStore,
+    Gate,
+    Host,
     Known,
     Lease,
     NewLink,
@@ -43,10 +44,10 @@ _RETURN_RANK = SEED_RANK - 1
 _MOST_PUT_BACK = 8
 _MOST_COUNTED = 65_000
 # Looked up for every link: an enum's attributes are slow.
-_RESERVED, _WAITING = State.RESERVED.value, State.WAITING.value
+_WAITING = State.WAITING.value
 
 
-class SqliteStore(FrontierStore):
+class SqliteStore:
     """A frontier under a job folder. ``identity`` says whose job it is (topic, critic, …): checked on opening.
 
     ``lexicon`` is that of the crawl; its new words are kept with the records.
@@ -73,7 +74,7 @@ class SqliteStore(FrontierStore):
         self._patience = patience
         self._order = Order()
         self._table = LinkTable()
-        self._links = Links(self._file)
+        self._links = LinkRows(self._file)
         self._leases: dict[int, Lease] = {}
         self._returned: dict[int, Lease] = {}
         # Links that were out when the crawl died: one of them may be the killer, so they go out one by one, and the
@@ -102,66 +103,21 @@ class SqliteStore(FrontierStore):
         self._ranking.prioritizer = new
 
     @property
-    def relevance_sum(self) -> float:
-        """The relevance of all pages judged so far, duplicates left out, in all starts of the job."""
-        return self._relevance
-
-    @property
-    def rows(self) -> int:
-        """How many pieces of evidence are kept."""
-        return self._blocks.count
-
-    @property
-    def rescoring_is_cheap(self) -> bool:
-        """Is all evidence in memory, so that scoring everything again needs no reading?"""
-        return self._blocks.is_held
-
-    @property
-    def hosts(self) -> int:
-        """How many hosts the links are of."""
-        return self._links.hosts
-
-    @property
-    def waiting(self) -> int:
-        """How many links wait."""
-        return len(self._order) + len(self._held)
-
-    @property
-    def leased(self) -> int:
-        """How many links are handed out."""
-        return len(self._leases)
-
-    @property
-    def pages(self) -> int:
-        """How many pages were judged so far, in all starts of the job."""
-        return self._pages
-
-    @property
-    def found(self) -> int:
-        """How many pages, duplicates left out, were judged relevant."""
-        return self._found
-
-    @property
-    def last_page(self) -> int:
-        """The number of the page judged last; where a crawl was killed, numbers may be missing before it."""
-        return self._order_number
-
-    @property
     def leases(self) -> Mapping[int, Lease]:
         """The leases, by token."""
         return self._leases
 
     def standing(self) -> Standing:
-        """How the crawl stands."""
         return Standing(
-            waiting=self.waiting,
-            leased=self.leased,
-            hosts=self.hosts,
+            waiting=len(self._order) + len(self._held),
+            leased=len(self._leases),
+            hosts=self._links.hosts,
             pages=self._pages,
             duplicates=self._duplicates,
             last_page=self._order_number,
             found=self._found,
             relevance=self._relevance,
+            evidence=self._blocks.count,
         )
 
     # --- links -------------------------------------------------------------------------------------------------
@@ -238,7 +194,7 @@ class SqliteStore(FrontierStore):
 
     def lease(self, now: float, gate: Gate) -> Lease | None:
         put_back = 0
-        while (link := self._order.pop(now, gate, self._patience)) is not None:
+        while (link := self._order.pop(now, lambda host: gate(self._host(host)), self._patience)) is not None:
             if link in self._returned:
                 self._ranking.pinned.pop(link, None)
                 return self._returned.pop(link)
@@ -254,21 +210,11 @@ class SqliteStore(FrontierStore):
             return self._hand_out(link)
         return None
 
-    def host_name(self, host: int) -> str:
-        """The name of a host, by its number."""
-        return self._links.host_name(host)
-
-    def release(self, host: int) -> None:
-        """A fetch of this host ended."""
-        self._order.release(host)
+    def release(self, host: Host) -> None:
+        self._order.release(host.number)
 
     def next_wake(self) -> float | None:
-        """When the first sleeping host may be fetched again."""
         return self._order.next_wake()
-
-    def pages_of(self, host: int) -> int:
-        """How many pages of a host were fetched, duplicates included."""
-        return self._pages_of[host]
 
     def lease_link(self, link: int) -> Lease | None:
         if self._table.state[link] != State.WAITING:
@@ -277,15 +223,13 @@ class SqliteStore(FrontierStore):
         self._held.discard(link)
         return self._hand_out(link)
 
-    def begin_work(self, lease: Lease | int) -> None:
-        """A leased link's page has come. Of a suspect this is written down before its page can do harm."""
-        leased = self._leases.get(lease) if isinstance(lease, int) else lease
-        if leased is not None and leased.link in self._suspects:
-            self._links.at_work(leased.link)
-            self.commit()
+    def begin_work(self, lease: Lease) -> None:
+        # What was not written yet is written before the page can do harm.
+        if lease.link in self._suspects:
+            self._links.at_work(lease.link)
+        self.commit()
 
-    def redirect(self, lease: Lease | int, url: str, host: str) -> bool:
-        lease = self._lease(lease)
+    def redirect(self, lease: Lease, url: str, host: str) -> bool:
         new = NewLink(url, host, depth=lease.depth)
         (target,), (is_new,) = self._links.admit([url_to_key(url)], [new], lease.source)
         if target == lease.link:
@@ -305,17 +249,16 @@ class SqliteStore(FrontierStore):
         self._held.discard(target)
         self._table.state[target] = State.LEASED
         self._links.update(target, state=State.LEASED.value, target=None)
-        lease.link, lease.url, lease.host, lease.host_name = target, url, int(self._table.host[target]), host
+        lease.link, lease.url, lease.host = target, url, self._host(int(self._table.host[target]))
         return True
 
-    def return_lease(self, lease: Lease | int) -> None:
-        lease = self._lease(lease)
+    def return_lease(self, lease: Lease) -> None:
         self._returned[lease.link] = lease
         self._ranking.pinned[lease.link] = _RETURN_RANK
-        self._order.put(lease.link, lease.host, _RETURN_RANK)
+        self._order.put(lease.link, lease.host.number, _RETURN_RANK)
 
-    def postpone(self, lease: Lease | int) -> None:
-        lease = self._end(lease)
+    def postpone(self, lease: Lease) -> None:
+        self._end(lease)
         self._drop_page(lease)
         self._table.state[lease.link] = State.WAITING
         self._links.update(lease.link, state=State.WAITING.value, tries=lease.tries - 1)
@@ -323,8 +266,7 @@ class SqliteStore(FrontierStore):
 
     # --- pages and lessons -------------------------------------------------------------------------------------
 
-    def record(self, lease: Lease | int, page: PageRecord) -> PageRecord:
-        lease = self._lease(lease)
+    def record(self, lease: Lease, page: PageRecord) -> PageRecord:
         self._order_number += 1
         page.link, page.order = lease.link, self._order_number
         if self._first_with(page.digest) in {0, page.link} and not self._repeats(lease.source, page):
@@ -359,15 +301,11 @@ class SqliteStore(FrontierStore):
             self._found += by * (page.relevance >= RELEVANT)
             self._relevance += by * page.relevance
 
-    def evidence_of(self, lease: Lease | int) -> Evidence | None:
-        """All kept evidence of a leased link."""
-        return self._blocks.of([lease.link if isinstance(lease, Lease) else lease])
+    def evidence_of(self, lease: Lease) -> Evidence | None:
+        return self._blocks.of([lease.link])
 
-    def lessons_of(self, lease: Lease | int) -> Lessons | None:
-        leased = self._leases.get(lease) if isinstance(lease, int) else lease
-        if leased is None:
-            return None
-        page, lease = leased.page, leased
+    def lessons_of(self, lease: Lease) -> Lessons | None:
+        page = lease.page
         if page is not None:
             return self._lessons([lease.link, *lease.chain], page.relevance if page.outcome is Outcome.PAGE else 0.0)
         if lease.link in lease.chain:
@@ -377,15 +315,15 @@ class SqliteStore(FrontierStore):
             return self._lessons(lease.chain, float(self._table.relevance[behind])) if is_through else None
         return self._lessons([lease.link, *lease.chain], float("nan"))
 
-    def acknowledge(self, lease: Lease | int, outcome: Outcome, detail: str = "") -> Outcome:
-        lease = self._end(lease)
+    def acknowledge(self, lease: Lease, outcome: Outcome, detail: str = "") -> Outcome:
+        self._end(lease)
         if outcome is Outcome.FAILED:
             self._drop_page(lease)
         page = lease.page
         if page is not None:
             outcome = page.outcome
             self._table.relevance[lease.link] = page.relevance
-            self._pages_of[lease.host] += 1
+            self._pages_of[lease.host.number] += 1
             self._write_page(page)
         if lease.link in lease.chain:
             # It led to a link that another lease has, or had; so it was closed then.
@@ -396,12 +334,11 @@ class SqliteStore(FrontierStore):
         self.commit()
         return outcome
 
-    def _end(self, lease: Lease | int) -> Lease:
+    def _end(self, lease: Lease) -> None:
         """A lease is over; of its links none is under suspicion any more."""
-        ended = self._leases.pop(self._lease(lease).token)
-        for link in (ended.link, *ended.chain):
+        del self._leases[lease.token]
+        for link in (lease.link, *lease.chain):
             self._clear_of_suspicion(link)
-        return ended
 
     def lessons_since(self, order: int) -> list[Lessons | None]:
         """The lessons of each page judged after the given one, in that order: what a saved model has not seen."""
@@ -414,33 +351,37 @@ class SqliteStore(FrontierStore):
             for link, relevance, outcome in rows
         ]
 
-    # --- re-scoring --------------------------------------------------------------------------------------------
+    # --- what was learned, and notes ---------------------------------------------------------------------------
+
+    @property
+    def rescoring_cost(self) -> int:
+        return 0 if self._blocks.is_held else self._blocks.count
 
     def rescoring(self) -> Rescoring:
         self.commit()
         return RankingAnew(self._ranking, self._table, self._blocks, self._order, size=self._links.next)
 
     def save_model(self, name: str, data: Mapping[str, NDArray[Any]], order: int) -> None:
-        """Keep what a learner knows after the lessons up to a page."""
         row = (name, order, self._ranking.version, save_arrays(data))
         self._file.write("INSERT OR REPLACE INTO models VALUES (?, ?, ?, ?)", row)
 
     def load_model(self, name: str) -> tuple[dict[str, NDArray[Any]], int] | None:
-        """A learner's saved state, and the number of the last page whose lessons it knows."""
         row = self._file.row("SELECT data, seq FROM models WHERE name = ?", (name,))
         return (load_arrays(row[0]), int(row[1])) if row else None
 
     def note(self, key: str, value: str) -> None:
-        """Keep a word about the job."""
         self._file.write("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def noted(self, key: str) -> str | None:
-        """What `note` kept."""
         row = self._file.row("SELECT value FROM meta WHERE key = ?", (key,))
         return str(row[0]) if row else None
 
+    def revise(self, key: str, change: Callable[[str | None], str | None]) -> None:
+        new = change(self.noted(key))
+        if new is not None:
+            self.note(key, new)
+
     def commit(self) -> None:
-        """Make everything so far outlast the process."""
         self._links.flush()
         self._file.commit()
 
@@ -496,19 +437,20 @@ class SqliteStore(FrontierStore):
             for other in sorted(held):
                 self._ranking.wait(other)
 
+    def _host(self, number: int) -> Host:
+        return Host(number, self._links.host_name(number), self._pages_of[number])
+
     def _hand_out(self, link: int) -> Lease:
         self._tokens += 1
         self._links.flush()
         url, depth, source, tries, base, request, parent = self._links.read(link)
         self._table.state[link] = State.LEASED
         self._links.update(link, state=State.LEASED.value, tries=tries + 1)
-        host = int(self._table.host[link])
         self._leases[self._tokens] = lease = Lease(
             token=self._tokens,
             link=link,
             url=url,
-            host=host,
-            host_name=self._links.host_name(host),
+            host=self._host(int(self._table.host[link])),
             depth=depth,
             source=source,
             parent=parent,
@@ -571,70 +513,6 @@ class SqliteStore(FrontierStore):
         new = self._lexicon.take_new()
         if new:
             self._file.write_many("INSERT OR IGNORE INTO words VALUES (?, ?)", list(new.items()))
-
-    # --- former verbs ------------------------------------------------------------------------------------------
-
-    def _lease(self, lease: Lease | int) -> Lease:
-        return self._leases[lease] if isinstance(lease, int) else lease
-
-    def reserve(self, urls: Sequence[str]) -> Known:
-        links = np.array(self._links.reserve([url_to_key(url) for url in urls]), np.int64)
-        self._table.grow(self._links.next)
-        return self._known(links)
-
-    def add(self, new: NewLink) -> bool:
-        key = new.key or url_to_key(new.url)
-        link = new.link or self._links.reserve([key])[0]
-        self._table.grow(self._links.next)
-        known = self._links.find([key]).get(key, link)
-        if self._table.state[known] == _WAITING and new.base > self._ranking.bases.get(known, 0.0):
-            self._links.update(known, base=new.base)
-            self._ranking.bases[known] = new.base
-            self._ranking.wait(known)
-        if self._table.state[link] != _RESERVED or known != link:
-            return False
-        self._table.state[link] = _WAITING
-        self._table.host[link] = self._links.add(link, key, new)
-        if new.base:
-            self._ranking.bases[link] = new.base
-        self._ranking.wait(link)
-        return True
-
-    def add_evidence(self, source: int, evidence: Evidence, scores: NDArray[np.float32]) -> None:
-        self._keep(source, evidence, scores)
-
-    def late_lessons(self, evidence: Evidence, source_relevance: float) -> Lessons | None:
-        return self._late(evidence, source_relevance)
-
-    def link_of(self, token: int) -> int:
-        """The link that a lease is for; 0 if there is no such lease."""
-        lease = self._leases.get(token)
-        return lease.link if lease else 0
-
-    def host_of(self, token: int) -> int:
-        """The host that a lease counts for."""
-        return self._leases[token].host
-
-    def outcome_of(self, token: int) -> Outcome:
-        """The outcome of a lease so far."""
-        lease = self._leases.get(token)
-        return lease.page.outcome if lease and lease.page else Outcome.NONE
-
-    def parent_url(self, token: int) -> str:
-        """The address of the page on which a leased link was found first; '' for a seed."""
-        return self._leases[token].parent
-
-    def was_redirected(self, token: int) -> bool:
-        """Did a lease begin at another address, or end at one that another fetch took?"""
-        return self._leases[token].was_redirected
-
-    def link_with(self, key: int) -> int:
-        """The link that has this identity; 0 if there is none."""
-        return self._links.find([key]).get(key, 0)
-
-    def new_number(self) -> int:
-        """A number that no link has yet."""
-        return self._links.next
 
 
 def _together(*parts: Lessons | None) -> Lessons | None:

@@ -14,19 +14,18 @@ from dataclasses import dataclass, field
 from math import isinf, nan
 from random import Random
 from time import monotonic
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from redis import Redis
 
-from focused.bounded import Bounded
 from focused.critics.base import RELEVANT
-from focused.frontier.order import Gate
 from focused.frontier.store import (
     SEED_RANK,
     Admitted,
-    FrontierStore,
+    Gate,
+    Host,
     JobRefused,
     Known,
     Lease,
@@ -35,21 +34,18 @@ from focused.frontier.store import (
     PageRecord,
     Rescoring,
     Standing,
-    State,
     StoreBroken,
 )
 from focused.pages.evidence import Evidence
 from focused.pages.tokens import CrawlLexicon
 from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Lessons, Prioritizer
-from focused.redis.addresses import Addresses
 from focused.redis.lessons import Pooled, pooled_to_bytes
 from focused.redis.pool import Pool
 from focused.redis.records import Packing, body
 from focused.redis.server import Server, operation
 
 FORMAT = 2
-_MOST_REMEMBERED = 20_000
 # What the script knows of an address.
 _KNOWN = np.dtype([("link", "<u4"), ("state", "u1"), ("wanted", "u1"), ("relevance", "<f4")])
 _LONGEST_URL = 65_535
@@ -65,7 +61,7 @@ _LESSONS_AT_ONCE = 500
 
 
 @dataclass(slots=True, eq=False)
-class _Lease(Lease):
+class _Held(Lease):
     """A lease of this worker's, and what came to be known under it.
 
     ``arrived_by`` is the evidence that led to its page, with the relevance of the pages where it stands. ``ended_at``
@@ -79,7 +75,24 @@ class _Lease(Lease):
     ended_at: tuple[int, float, bool] | None = None
 
 
-class RedisStore(FrontierStore):
+@dataclass(frozen=True, slots=True)
+class SharedStanding(Standing):
+    """How a shared crawl stands.
+
+    ``model`` counts the models published, ``last_lesson`` is the number of the lessons that came last, ``revised``
+    counts the changes of notes, ``dropped`` the links there was no room for, ``taken_back`` the leases of dead workers,
+    ``refused`` what was said under leases that were lost.
+    """
+
+    model: int = 0
+    last_lesson: int = 0
+    revised: int = 0
+    dropped: int = 0
+    taken_back: int = 0
+    refused: int = 0
+
+
+class RedisStore:
     """One worker's view of a crawl in Redis. ``identity`` says whose crawl it is: checked on opening.
 
     Of a waiting link at most ``most_pieces`` pieces of evidence are kept, and ``most_bytes`` of them (0 = any number)
@@ -87,9 +100,6 @@ class RedisStore(FrontierStore):
     gave no sign of life for ``lease_seconds`` loses its leases. Redis is waited for ``redis_patience`` seconds, or
     until ``is_ending()``.
     """
-
-    is_shared: ClassVar[bool] = True
-    rescoring_is_cheap = False
 
     def __init__(
         self,
@@ -133,12 +143,7 @@ class RedisStore(FrontierStore):
         self._pending: list[bytes] = []
         self._broken: StoreBroken | None = None
         self._standing: dict[bytes, Any] = {}
-        self._hosts: Bounded[int, str] = Bounded(_MOST_REMEMBERED)
-        self._pages_of: Bounded[int, int] = Bounded(_MOST_REMEMBERED)
-        self._addresses = Addresses(most_pieces, most_late)
-        # Evidence of links that are not admitted yet, by link: the page it is from, and scores and pieces.
-        self._unadmitted: Bounded[int, tuple[int, list[Any]]] = Bounded(_MOST_REMEMBERED)
-        self._leases: dict[int, _Lease] = {}
+        self._leases: dict[int, _Held] = {}
         # Acknowledged, and not told to Redis yet.
         self._acknowledged: list[PageRecord] = []
         self._tokens = 0
@@ -171,93 +176,31 @@ class RedisStore(FrontierStore):
         return self._server
 
     @property
-    def waiting(self) -> int:
-        return self._count("waiting")
-
-    @property
-    def leased(self) -> int:
-        return self._count("leased")
-
-    @property
-    def leased_elsewhere(self) -> int:
-        return self._count("leased") - self._count("mine")
-
-    @property
-    def hosts(self) -> int:
-        return self._count("hosts")
-
-    @property
-    def pages(self) -> int:
-        return self._count("pages") + len(self._own_pages())
-
-    @property
-    def last_page(self) -> int:
-        return self._count("order")
-
-    @property
-    def found(self) -> int:
-        return self._count("found") + sum(map(_is_found, self._own_pages()))
-
-    @property
-    def relevance_sum(self) -> float:
-        own = sum(page.relevance for page in self._own_pages() if page.outcome is Outcome.PAGE)
-        return float(self._standing.get(b"relevance", 0.0)) + own
-
-    @property
-    def rows(self) -> int:
-        return self._count("rows")
-
-    @property
-    def model_version(self) -> int:
-        """How often a model was published."""
-        return self._count("model")
-
-    @property
-    def last_lesson(self) -> int:
-        """The number of the lessons that came last."""
-        return self._count("lessons")
-
-    @property
-    def revised(self) -> int:
-        """How often a note was revised."""
-        return self._count("revised")
-
-    @property
-    def dropped(self) -> int:
-        """How many links there was no room for."""
-        return self._count("dropped")
-
-    @property
-    def taken_back(self) -> int:
-        """How many leases of dead workers were taken back."""
-        return self._count("taken_back")
-
-    @property
-    def refused(self) -> int:
-        """How often a worker that was taken for dead spoke under a lease that it had lost."""
-        return self._count("refused")
-
-    def pages_of(self, host: int) -> int:
-        return self._pages_of.get(host) or 0
-
-    @property
     def leases(self) -> Mapping[int, Lease]:
         """The leases of this worker, by token."""
         return self._leases
 
-    def standing(self) -> Standing:
-        """How the crawl stands: what Redis said last, and what it does not count yet of this worker's."""
+    def standing(self) -> SharedStanding:
+        """What Redis said last, and what it does not count yet of this worker's."""
         own = self._own_pages()
-        return Standing(
-            waiting=self.waiting,
-            leased=self.leased,
-            leased_elsewhere=self.leased_elsewhere,
-            hosts=self.hosts,
+        unique = [page.relevance for page in own if page.outcome is Outcome.PAGE]
+        return SharedStanding(
+            waiting=self._count("waiting"),
+            leased=self._count("leased"),
+            leased_elsewhere=self._count("leased") - self._count("mine"),
+            hosts=self._count("hosts"),
             pages=self._count("pages") + len(own),
-            duplicates=self._count("duplicates") + sum(page.outcome is Outcome.DUPLICATE for page in own),
-            last_page=self.last_page,
-            found=self.found,
-            relevance=self.relevance_sum,
+            duplicates=self._count("duplicates") + len(own) - len(unique),
+            last_page=self._count("order"),
+            found=self._count("found") + sum(relevance >= RELEVANT for relevance in unique),
+            relevance=float(self._standing.get(b"relevance", 0.0)) + sum(unique),
+            evidence=self._count("rows"),
+            model=self._count("model"),
+            last_lesson=self._count("lessons"),
+            revised=self._count("revised"),
+            dropped=self._count("dropped"),
+            taken_back=self._count("taken_back"),
+            refused=self._count("refused"),
         )
 
     # --- links and evidence ------------------------------------------------------------------------------------
@@ -316,67 +259,6 @@ class RedisStore(FrontierStore):
             evidence.select(rows), relevance[rows], np.full(len(rows), source.page.relevance, np.float32)
         )
 
-    def reserve(self, urls: Sequence[str]) -> Known:
-        keys = [_key(url_to_key(url)) for url in urls]
-        unique = list(dict.fromkeys(keys))
-        entries = self._call(operation("reserve", unique))[0] if unique else []
-        found = {key: self._addresses.remember(key, entry) for key, entry in zip(unique, entries, strict=True)}
-        addresses = [found[key] for key in keys]
-        known = self._addresses.known(addresses)
-        pairs = zip(addresses, known.wanted.tolist(), strict=True)
-        unwanted = [address for address, wanted in pairs if not wanted and address.state is not State.DONE]
-        if unwanted:
-            counted = [[address.key, address.link, address.seen + 1] for address in unwanted]
-            self._pending.append(operation("unwanted", counted))
-        return known
-
-    def add(self, new: NewLink) -> bool:
-        url, request = _to_bytes(new.url), new.request or b""
-        if len(url) > _LONGEST_URL:
-            return False
-        known = self._addresses.get(new.link) if new.link and not new.key else None
-        source, found = self._unadmitted.pop(new.link) if new.link in self._unadmitted else (new.source, [])
-        link = {
-            "key": known.key if known else _key(new.key or url_to_key(new.url)),
-            "host": new.host,
-            "depth": new.depth,
-            "source": source,
-            "base": float(np.float32(new.base)),
-            "length": len(url),
-            "request": len(request),
-            "body": body(url, request),
-            "found": found,
-            "stamp": self._stamp,
-        }
-        if known is not None and known.state is State.RESERVED:
-            # It was not known a moment ago. Should another worker be first after all, the script finds out.
-            known.state = State.WAITING
-            self._pending.append(operation("add", link))
-            return True
-        return bool(self._call(operation("add", link))[0])
-
-    def new_number(self) -> int:
-        return int(self._call(operation("number"))[0])
-
-    def link_with(self, key: int) -> int:
-        return int(self._call(operation("find", _key(key)))[0])
-
-    def add_evidence(self, source: int, evidence: Evidence, scores: NDArray[np.float32]) -> None:
-        evidence.source = np.full(len(evidence), source, np.uint32)
-        by_link: dict[int, list[Any]] = {}
-        pieces = self._packing.pieces(evidence, source)
-        for link, score, piece in zip(evidence.link.tolist(), scores.tolist(), pieces, strict=True):
-            by_link.setdefault(link, []).append([score, piece])
-        seen = []
-        for link, found in by_link.items():
-            known = self._addresses.get(link)
-            if known is not None and known.state is State.RESERVED:
-                self._unadmitted[link] = source, found
-            elif known is None or known.state is not State.DONE:
-                seen.append([link, (known.seen if known else 0) + len(found), found])
-        if seen:
-            self._pending.append(operation("see", source, seen, self._stamp))
-
     # --- leases ------------------------------------------------------------------------------------------------
 
     def lease(self, now: float, gate: Gate) -> Lease | None:
@@ -396,7 +278,7 @@ class RedisStore(FrontierStore):
             if at <= now or lease.token != self._tokens:
                 return lease
             self.postpone(lease)
-            self.sleep(lease.host_name, _UNKNOWN if isinf(at) else at - now)
+            self.sleep(lease.host.name, _UNKNOWN if isinf(at) else at - now)
         self._look_again(now, _UNKNOWN)
         return None
 
@@ -416,7 +298,8 @@ class RedisStore(FrontierStore):
 
     def _look_again(self, now: float, after: float) -> None:
         """When to ask for a link again: others may find some, or give some back."""
-        is_over = not (self.waiting or self.leased_elsewhere or any(each.is_returned for each in self._leases.values()))
+        waits = self._count("waiting") or self._count("leased") > self._count("mine")
+        is_over = not (waits or any(lease.is_returned for lease in self._leases.values()))
         self._wake = None if is_over else now + min(after, _LOOK_AGAIN)
 
     def _take(self, answer: dict[bytes, Any]) -> Lease | None:
@@ -426,14 +309,11 @@ class RedisStore(FrontierStore):
             lease = self._leases[token]
             lease.is_returned, lease.is_lost = False, b"gone" in answer
             return None if lease.is_lost else lease
-        host, name = int(answer[b"host"]), _to_text(answer[b"name"])
-        self._hosts[host], self._pages_of[host] = name, int(answer[b"pages"])
-        self._leases[token] = lease = _Lease(
+        self._leases[token] = lease = _Held(
             token=token,
             link=int(answer[b"link"]),
             url=_to_text(answer[b"url"]),
-            host=host,
-            host_name=name,
+            host=Host(int(answer[b"host"]), _to_text(answer[b"name"]), int(answer[b"pages"])),
             depth=int(answer[b"depth"]),
             source=int(answer[b"source"]),
             parent=_to_text(answer[b"parent"]),
@@ -445,8 +325,8 @@ class RedisStore(FrontierStore):
         )
         return lease
 
-    def sent(self, lease: Lease | int, delay: float, concurrency: int, ago: float) -> None:
-        self._pending.append(operation("sent", _token(lease), float(delay), concurrency, float(ago)))
+    def sent(self, lease: Lease, delay: float, concurrency: int, ago: float) -> None:
+        self._pending.append(operation("sent", lease.token, float(delay), concurrency, float(ago)))
 
     def sleep(self, host: str, seconds: float) -> None:
         self._pending.append(operation("sleep", host, float(seconds)))
@@ -462,22 +342,18 @@ class RedisStore(FrontierStore):
         """Take or keep the role of the one who trains, for so many seconds; False if another worker has it."""
         return bool(self._call(operation("train", float(seconds)))[0])
 
-    def release(self, host: int) -> None:
+    def release(self, host: Host) -> None:
         """Redis knows by itself when a host may be fetched."""
 
     def next_wake(self) -> float | None:
         return self._wake
 
-    def host_name(self, host: int) -> str:
-        return self._hosts.get(host) or ""
+    def begin_work(self, lease: Lease) -> None:
+        if self._leases[lease.token].is_suspect:
+            self._call(operation("at_work", lease.token))
 
-    def begin_work(self, lease: Lease | int) -> None:
-        leased = self._leases.get(_token(lease))
-        if leased is not None and leased.is_suspect:
-            self._call(operation("at_work", leased.token))
-
-    def redirect(self, lease: Lease | int, url: str, host: str) -> bool:
-        lease = self._leases[_token(lease)]
+    def redirect(self, lease: Lease, url: str, host: str) -> bool:
+        held = self._leases[lease.token]
         if len(_to_bytes(url)) > _LONGEST_URL:
             return False
         came_from = dict.fromkeys(lease.chain, True)
@@ -491,29 +367,30 @@ class RedisStore(FrontierStore):
             return True
         lease.chain.append(lease.link)
         if not answer[b"followed"]:
-            lease.ended_at = target, answer.get(b"relevance", nan), bool(answer[b"is_through"])
+            held.ended_at = target, answer.get(b"relevance", nan), bool(answer[b"is_through"])
             return False
         if target in lease.chain:
             # There and back: a cookie was set on the way. Scrapy bounds how often.
             lease.chain.remove(target)
-        lease.link, lease.url, lease.host, lease.host_name = target, url, int(answer[b"host"]), host
-        self._hosts[lease.host] = host
+        lease.link, lease.url = target, url
+        lease.host = Host(int(answer[b"host"]), host, int(answer[b"pages"]))
         return True
 
-    def return_lease(self, lease: Lease | int) -> None:
-        self._leases[_token(lease)].is_returned = True
-        self._pending.append(operation("give_back", _token(lease)))
+    def return_lease(self, lease: Lease) -> None:
+        self._leases[lease.token].is_returned = True
+        self._pending.append(operation("give_back", lease.token))
 
-    def postpone(self, lease: Lease | int) -> None:
-        if not self._leases.pop(_token(lease)).is_lost:
-            self._pending.append(operation("postpone", _token(lease), 0))
+    def postpone(self, lease: Lease) -> None:
+        del self._leases[lease.token]
+        if not lease.is_lost:
+            self._pending.append(operation("postpone", lease.token, 0))
 
     # --- pages and lessons -------------------------------------------------------------------------------------
 
-    def record(self, lease: Lease | int, page: PageRecord) -> PageRecord:
-        lease = self._leases[_token(lease)]
+    def record(self, lease: Lease, page: PageRecord) -> PageRecord:
         page.link = lease.link
-        answer = self._call(operation("record", lease.token, _key(page.digest), self._prioritizer.learns))[0]
+        learns = self._prioritizer.learns
+        answer = self._call(operation("record", lease.token, _key(page.digest), learns, page.is_short))[0]
         if not answer:
             lease.is_lost, page.outcome = True, Outcome.OTHER
             return page
@@ -521,45 +398,29 @@ class RedisStore(FrontierStore):
         page.order = int(order)
         if is_duplicate:
             page.outcome = Outcome.DUPLICATE
-        lease.page, lease.arrived_by = page, self._decode(page.link, found)
+        lease.page, self._leases[lease.token].arrived_by = page, self._decode(page.link, found)
         return page
 
-    def evidence_of(self, lease: Lease | int) -> Evidence | None:
-        link = lease.link if isinstance(lease, Lease) else int(lease)
-        found = self._decode(link, self._call(operation("evidence", link))[0])
+    def evidence_of(self, lease: Lease) -> Evidence | None:
+        found = self._arrived_by(lease)
         return found[0] if found else None
 
-    def lessons_of(self, lease: Lease | int) -> Lessons | None:
-        leased = self._leases.get(_token(lease))
-        if leased is None:
-            return None
-        if leased.page is not None:
-            is_copy = leased.page.outcome is Outcome.DUPLICATE
-            return _to_lessons(leased.arrived_by, 0.0 if is_copy else leased.page.relevance)
-        _, relevance, is_through = leased.ended_at or (0, nan, True)
-        if not is_through:
-            # It teaches when it is there.
-            return None
-        return _to_lessons(self._decode(leased.link, self._call(operation("evidence", leased.link))[0]), relevance)
+    def lessons_of(self, lease: Lease) -> Lessons | None:
+        page, held = lease.page, self._leases[lease.token]
+        if page is not None:
+            return _to_lessons(held.arrived_by, page.relevance if page.outcome is Outcome.PAGE else 0.0)
+        _, relevance, is_through = held.ended_at or (0, nan, True)
+        # A page that is being fetched teaches when it is there.
+        return _to_lessons(self._arrived_by(lease), relevance) if is_through else None
 
-    def late_lessons(self, evidence: Evidence, source_relevance: float) -> Lessons | None:
-        found = [(row, self._addresses.get(link)) for row, link in enumerate(evidence.link.tolist())]
-        taught = [(row, page) for row, page in found if page is not None and self._addresses.may_teach_late(page)]
-        if not taught:
-            return None
-        rows, pages = [row for row, _ in taught], [page for _, page in taught]
-        for page in pages:
-            page.seen += 1
-        self._pending.append(operation("late", [page.key for page in pages]))
-        relevance = np.array([page.relevance for page in pages], np.float32)
-        return Lessons.late(evidence.select(rows), relevance, np.full_like(relevance, source_relevance))
+    def _arrived_by(self, lease: Lease) -> tuple[Evidence, list[float]] | None:
+        held = self._leases[lease.token]
+        return held.arrived_by or self._decode(lease.link, self._call(operation("evidence", lease.link))[0])
 
-    def pool(self, lease: Lease | int, lessons: Lessons | None) -> None:
-        if lessons is not None and _token(lease) in self._leases:
-            self._leases[_token(lease)].pooled.append(lessons)
-
-    def lessons_since(self, order: int) -> list[Lessons | None]:
-        return [pooled.lessons for pooled in self.pooled_since(order)]
+    def pool(self, lease: Lease, lessons: Lessons | None) -> None:
+        """Have lessons go with a lease's acknowledgement to the worker that trains."""
+        if lessons is not None:
+            self._leases[lease.token].pooled.append(lessons)
 
     def pooled_since(self, number: int) -> list[Pooled]:
         """All lessons that came after those with a number."""
@@ -570,21 +431,21 @@ class RedisStore(FrontierStore):
             number = some[-1].number
         return found
 
-    def acknowledge(self, lease: Lease | int, outcome: Outcome, detail: str = "") -> Outcome:
-        lease = self._leases.pop(_token(lease))
-        if lease.is_lost:
+    def acknowledge(self, lease: Lease, outcome: Outcome, detail: str = "") -> Outcome:
+        held = self._leases.pop(lease.token)
+        if held.is_lost:
             return Outcome.OTHER
         if outcome is Outcome.FAILED:
-            lease.page, lease.pooled = None, []
-        page, target = lease.page, lease.ended_at[0] if lease.ended_at else 0
+            held.page, held.pooled = None, []
+        page, target = held.page, held.ended_at[0] if held.ended_at else 0
         if page is not None:
             outcome = page.outcome
             self._acknowledged.append(page)
         elif target:
             outcome = Outcome.REDIRECT
         # Pages count for whoever trains, also those that teach nothing.
-        teaches = bool(lease.pooled) or (page is not None and self._prioritizer.learns)
-        pooled = pooled_to_bytes(page is not None, lease.pooled) if teaches else False
+        teaches = bool(held.pooled) or (page is not None and self._prioritizer.learns)
+        pooled = pooled_to_bytes(page is not None, held.pooled) if teaches else False
         told = _to_told(page) if page is not None else False
         ended = (lease.token, outcome.value, told, target, pooled, _to_bytes(detail))
         self._pending.append(operation("acknowledge", *ended))
@@ -594,6 +455,10 @@ class RedisStore(FrontierStore):
         return outcome
 
     # --- what was learned, and notes ---------------------------------------------------------------------------
+
+    @property
+    def rescoring_cost(self) -> int:
+        return self._count("rows")
 
     def rescoring(self) -> Rescoring:
         self.commit()
@@ -690,29 +555,6 @@ class RedisStore(FrontierStore):
         evidence = self._packing.read([raw], np.array([link], np.int64)).evidence
         return (evidence, sources) if len(evidence) else None
 
-    # --- former verbs ------------------------------------------------------------------------------------------
-
-    def link_of(self, token: int) -> int:
-        lease = self._leases.get(token)
-        return lease.link if lease is not None and not lease.is_lost else 0
-
-    def host_of(self, token: int) -> int:
-        return self._leases[token].host
-
-    def parent_url(self, token: int) -> str:
-        return self._leases[token].parent
-
-    def was_redirected(self, token: int) -> bool:
-        return self._leases[token].was_redirected
-
-    def outcome_of(self, token: int) -> Outcome:
-        lease = self._leases.get(token)
-        return lease.page.outcome if lease is not None and lease.page is not None else Outcome.NONE
-
-
-def _token(lease: Lease | int) -> int:
-    return lease if isinstance(lease, int) else lease.token
-
 
 def _to_lessons(found: tuple[Evidence, list[float]] | None, relevance: float) -> Lessons | None:
     return Lessons.of_page(found[0], relevance, np.array(found[1], np.float32)) if found else None
@@ -742,16 +584,12 @@ def of_another(crawl: str, what: str, kept: str, mine: str) -> JobRefused:
     )
 
 
-def _is_found(page: PageRecord) -> bool:
-    return page.outcome is Outcome.PAGE and page.relevance >= RELEVANT
-
-
 def _to_told(page: PageRecord) -> dict[str, Any]:
     """What the script is told of a page."""
     return {
         "relevance": float(page.relevance),
         "url": _to_bytes(page.url),
-        "found": int(_is_found(page)),
+        "found": int(page.outcome is Outcome.PAGE and page.relevance >= RELEVANT),
         "item": page.outcome is Outcome.PAGE and _to_bytes(json.dumps(page.item, ensure_ascii=False)),
     }
 

@@ -14,7 +14,6 @@ from focused.defaults import DEFAULTS
 from focused.frontier.combining import score_all
 from focused.frontier.evidence import EvidenceReader, leading_to, read_blocks
 from focused.frontier.records import FILE, in_chunks, lock_holder, read_items, read_records
-from focused.frontier.resume import MODEL
 from focused.frontier.starts import read_about, read_starts
 from focused.frontier.store import SEED_RANK, JobRefused, Outcome, State
 from focused.pages.evidence import Evidence
@@ -31,6 +30,7 @@ from focused.report.reader import (
     WaitingLinks,
 )
 from focused.report.words import WordTable
+from focused.visits.training import MODEL
 
 # With the columns of `LinkLine` and of `PageLine`.
 _LINK = f"""

@@ -15,7 +15,6 @@ from time import monotonic
 from typing import Any
 
 from focused.critics.base import RELEVANT
-from focused.frontier.resume import LESSONS, MODEL
 from focused.frontier.starts import noted, read_about, read_starts
 from focused.frontier.store import JobRefused, Outcome, State
 from focused.report.status import (
@@ -32,6 +31,7 @@ from focused.report.status import (
     rounded,
 )
 from focused.report.text import WIDE, counted, short, time_span
+from focused.visits.training import LESSONS, MODEL
 
 _TIME = "json_extract(item, '$.time')"
 

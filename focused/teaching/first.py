@@ -14,8 +14,9 @@ from focused.critics.models import ModelRefused
 from focused.critics.targets import Targets
 from focused.defaults import read
 from focused.extras import need
-from focused.frontier.records import check_job
-from focused.frontier.resume import begin_with, identity_of, is_in_redis
+from focused.frontier.job import place_of
+from focused.frontier.job_folder import make_folder
+from focused.frontier.resume import begin_with, identity_of
 from focused.parts import make_prioritizer
 from focused.problems import Problems, ProblemsError
 from focused.spiders.examples import Interrupted
@@ -40,44 +41,23 @@ def check_start(topic: Topic, settings: Settings) -> dict[str, str]:
         need("warcio", "FOCUSED_ARCHIVE")
     if needs_teaching(topic, settings):
         plan_teaching(topic, settings)
-        _make_folder("FOCUSED_MODELS", Path(read(settings, "FOCUSED_MODELS")))
+        make_folder("FOCUSED_MODELS", Path(read(settings, "FOCUSED_MODELS")))
         critic = choose_critic(topic, read(settings, "FOCUSED_CRITIC")).make()
         # Whoever compares with the targets finds them when the critic has been taught.
         critic.targets = Targets.of_words({})
     else:
         critic = critic_for(topic, Path(read(settings, "FOCUSED_MODELS")), read(settings, "FOCUSED_CRITIC"))
-    identity = _check_learner(topic, critic, settings)
-    if settings["JOBDIR"] and not is_in_redis(settings):
-        folder = Path(settings["JOBDIR"])
-        check_job(folder, identity)
-        _make_folder("JOBDIR", folder)
-    return identity
+    return _check_learner(topic, critic, settings)
 
 
 def _check_learner(topic: Topic, critic: Critic, settings: Settings) -> dict[str, str]:
-    """Can the prioritizer begin with what is said to be learned, and in the crawl in Redis? Whose crawl it is."""
+    """Can the prioritizer begin with what is said to be learned, and in the job that it is to work on? Whose it is."""
     prioritizer = make_prioritizer(topic, settings, critic)
     saved = read(settings, "FOCUSED_LEARNED")
     if saved:
         begin_with(prioritizer, saved)
-    if is_in_redis(settings):
-        need("scrapy_redis", "FOCUSED_FRONTIER=redis")
-        # Crawls in a folder are spared this import.
-        from focused.redis.workers.opening import check_crawl  # noqa: PLC0415
-
-        check_crawl(topic, settings, prioritizer, critic)
+    place_of(settings).check_job(topic, settings, prioritizer, critic)
     return identity_of(topic, prioritizer, critic)
-
-
-def _make_folder(name: str, folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / ".writable").touch()
-        (folder / ".writable").unlink()
-    except OSError as error:
-        where = next((str(one) for one in (folder, *folder.parents) if one.exists() and not one.is_dir()), "")
-        why = f"{where!r} is a file" if where else error.strerror
-        raise ValueError(f"{name}={str(folder)!r} cannot be used: {why}; give another folder") from error
 
 
 async def teach_first(crawler: Crawler) -> None:

@@ -99,11 +99,14 @@ class StoreDriver:
         ]
         return self.store.admit(lease, links, evidence, self.store.prioritizer.finite_scores(evidence))
 
-    def page(self, url: str, relevance: float, found: Rated = (), *, digest: int | None = None) -> Lessons | None:
+    def page(
+        self, url: str, relevance: float, found: Rated = (), *, digest: int | None = None, is_short: bool = False
+    ) -> Lessons | None:
         """Lease the next link, which must be ``url``, and do with it what a crawl does; what its page teaches."""
         lease = self.next(url)
         digest = hash(url) & 0xFFFFFFFF if digest is None else digest
-        self.store.record(lease, PageRecord(0, url, relevance, digest, item={"url": url, "relevance": relevance}))
+        item = {"url": url, "relevance": relevance}
+        self.store.record(lease, PageRecord(0, url, relevance, digest, is_short=is_short, item=item))
         if found:
             self.admit(lease, found)
         lessons = self.store.lessons_of(lease)
@@ -157,7 +160,7 @@ def more_evidence_changes_a_place(driver: StoreDriver) -> None:
     driver.again()
     best = driver.next("http://h/a")
     assert np.isclose(best.score, 0.59), "the mean of 0.2 and 0.98"
-    assert (best.depth, best.parent, best.host_name) == (1, "http://seed/", "h")
+    assert (best.depth, best.parent, best.host.name) == (1, "http://seed/", "h")
 
 
 def all_that_waits_is_scored_anew(driver: StoreDriver) -> None:
@@ -213,6 +216,19 @@ def the_same_content_counts_once(driver: StoreDriver) -> None:
     standing = driver.again().standing()
     assert (standing.pages, standing.duplicates, standing.found) == (3, 1, 2)
     assert np.isclose(standing.harvest, 0.85)
+
+
+def a_short_page_that_repeats_its_parent_is_a_duplicate(driver: StoreDriver) -> None:
+    """But for its addresses it is the same: the upper half of the digest tells."""
+    driver.seed("http://seed/")
+    same, other = 7 << 32, 8 << 32
+    driver.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.5)], digest=same, is_short=True)
+    driver.again()
+    driver.page("http://h/a", 0.5, digest=same + 1, is_short=True)
+    driver.page("http://h/b", 0.5, [("http://h/c", 0.9), ("http://h/d", 0.8)], digest=other + 1, is_short=True)
+    driver.page("http://h/c", 0.5, digest=same + 2, is_short=True)
+    driver.page("http://h/d", 0.5, digest=other + 2)
+    assert driver.again().standing().duplicates == 1, "of the page that led to it, and of short pages"
 
 
 def a_redirect_is_followed_under_its_lease(driver: StoreDriver) -> None:
@@ -301,6 +317,7 @@ CHECKS: tuple[Callable[[StoreDriver], None], ...] = (
     all_that_waits_is_scored_anew,
     lessons_pair_a_page_with_all_evidence_of_it,
     the_same_content_counts_once,
+    a_short_page_that_repeats_its_parent_is_a_duplicate,
     a_redirect_is_followed_under_its_lease,
     a_redirect_to_a_page_fetched_before_teaches_its_verdict,
     a_link_may_wait_again_or_be_asked_for,

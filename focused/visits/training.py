@@ -1,12 +1,18 @@
-"""What becomes of lessons: a crawl of its own learns them, workers that share a crawl pool them."""
+"""What becomes of lessons: a crawl of its own learns them; what workers that share a crawl do is their own business."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Protocol
 
 from focused.frontier.store import FrontierStore, Lease
 from focused.prioritizers.base import Lessons
 from focused.prioritizers.trainer import Trainer
+
+MODEL = "prioritizer"
+"""The name under which a store keeps what the prioritizer has learned."""
+LESSONS = "lessons"
+"""The note of a job that says how many lessons were learned."""
 
 
 class Training(Protocol):
@@ -18,12 +24,15 @@ class Training(Protocol):
     def page_done(self, order: int) -> bool:
         """Count a page, given by its number; True when a batch is to be learned here."""
 
+    def save(self, untaught: Iterable[int]) -> None:
+        """Keep what was learned here; the lessons of the ``untaught`` pages, given by number, are still to come."""
+
 
 class LocalTraining:
     """Lessons are learned by this process."""
 
-    def __init__(self, trainer: Trainer) -> None:
-        self._trainer = trainer
+    def __init__(self, store: FrontierStore, trainer: Trainer) -> None:
+        self._store, self._trainer = store, trainer
 
     def teach(self, lease: Lease, lessons: Lessons | None) -> None:
         """Keep lessons for the next batch."""
@@ -33,17 +42,11 @@ class LocalTraining:
         """Count a page; True when a batch is due."""
         return self._trainer.page_done(order)
 
-
-class PooledTraining:
-    """Lessons go to the store with the acknowledgement of their page; one of the workers learns them."""
-
-    def __init__(self, store: FrontierStore) -> None:
-        self._store = store
-
-    def teach(self, lease: Lease, lessons: Lessons | None) -> None:
-        """Have lessons go with a lease."""
-        self._store.pool(lease, lessons)
-
-    def page_done(self, order: int) -> bool:
-        """Nothing is learned here."""
-        return False
+    def save(self, untaught: Iterable[int]) -> None:
+        """Keep the model, and up to which page no lesson is missing in it."""
+        store = self._store
+        if store.prioritizer.learns:
+            unlearned = [*self._trainer.orders, *untaught]
+            upto = min(unlearned) - 1 if unlearned else store.standing().last_page
+            store.save_model(MODEL, store.prioritizer.state(), upto)
+            store.note(LESSONS, str(self._trainer.learned))

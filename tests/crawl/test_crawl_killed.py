@@ -80,10 +80,7 @@ class Breaker:
         setattr(SqliteStore, name, method)
         return cls()
 '''
-METHODS = (
-    *("reserve", "add", "add_evidence", "late_lessons", "lease", "begin_work", "parent_url"),
-    *("record", "lessons_of", "acknowledge", "rescoring", "commit"),
-)
+METHODS = (*("known", "admit", "lease", "begin_work", "record", "lessons_of", "acknowledge", "rescoring", "commit"),)
 
 
 @pytest.mark.parametrize("method", METHODS)

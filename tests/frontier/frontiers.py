@@ -12,6 +12,7 @@ from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Prioritizer
 from focused.redis.store import RedisStore
 from focused.redis.testing.server import RedisServer
+from focused.redis.testing.stores import PromptStore
 
 _NAMES = count(1)
 
@@ -23,9 +24,22 @@ def always(_host):
 def lease(store, gate=always):
     """The next link. Its request goes out at once, to a host that may be fetched at any pace."""
     leased = store.lease(0, gate)
-    if leased is not None:
+    if leased is not None and isinstance(store, RedisStore):
         store.sent(leased, 0.0, 1_000, 0.0)
     return leased
+
+
+def pool(store, leased, lessons):
+    """Have lessons go where the lessons of the crawl are kept, if that is not with its records."""
+    if isinstance(store, RedisStore):
+        store.pool(leased, lessons)
+
+
+def lessons_since(store, order):
+    """The lessons of each page after the given one, as they are learned again."""
+    if isinstance(store, RedisStore):
+        return [pooled.lessons for pooled in store.pooled_since(order)]
+    return store.lessons_since(order)
 
 
 def rescore(store):
@@ -54,20 +68,10 @@ def open_redis(server, prioritizer=None, kind=RedisStore, **options):
     return kind(server.client(), "test", f"worker-{next(_NAMES)}", prioritizer or Plain(), **options)
 
 
-class Sent(RedisStore):
-    """Its requests go out at once, to hosts that may be fetched at any pace."""
-
-    def lease(self, now, gate):
-        leased = super().lease(now, gate)
-        if leased is not None:
-            self.sent(leased, 0.0, 1_000, 0.0)
-        return leased
-
-
 def opener(place):
     """What opens the crawl in a job folder or on a server, again and again."""
     if isinstance(place, RedisServer):
-        return lambda prioritizer: open_redis(place, prioritizer, kind=Sent)
+        return lambda prioritizer: open_redis(place, prioritizer, kind=PromptStore)
     return lambda prioritizer: SqliteStore(place, prioritizer)
 
 
@@ -135,9 +139,9 @@ class Frontier:
         record = PageRecord(0, url, relevance, number, item={"url": url, "relevance": relevance})
         self.store.record(leased, record)
         admitted = self.found(leased, links) if links else None
-        self.store.pool(leased, admitted and admitted.lessons)
+        pool(self.store, leased, admitted and admitted.lessons)
         lessons = self.store.lessons_of(leased)
-        self.store.pool(leased, lessons)
+        pool(self.store, leased, lessons)
         self.store.acknowledge(leased, Outcome.PAGE)
         return leased, lessons
 

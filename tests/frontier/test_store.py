@@ -13,7 +13,7 @@ from focused.frontier.store import SEED_RANK, NewLink, Outcome, PageRecord, Stat
 from focused.frontier.store_sqlite import SqliteStore
 from focused.pages.evidence import Evidence
 from focused.testing.stores import CHECKS, StoreDriver, check_store
-from tests.frontier.frontiers import Frontier, Plain, add, addresses, lease, opener, rescore
+from tests.frontier.frontiers import Frontier, Plain, add, addresses, lease, lessons_since, opener, pool, rescore
 
 
 @pytest.fixture(params=["sqlite", "redis", "redis_cluster"])
@@ -66,7 +66,7 @@ def test_a_page_s_requests_that_have_no_evidence_are_admitted_with_its_links(mak
     frontier.store.acknowledge(leased, Outcome.PAGE)
     store = frontier.again()
     own, a = lease(store), lease(store)
-    assert [(each.url, each.depth, each.parent, each.host_name) for each in (own, a)] == [
+    assert [(each.url, each.depth, each.parent, each.host.name) for each in (own, a)] == [
         ("http://h/own", 3, "http://seed/", "h"),
         ("http://h/a", 0, "http://seed/", "h"),
     ]
@@ -89,7 +89,7 @@ def test_a_link_that_waits_and_is_a_seed_by_now_goes_before_others(make):
     assert not add(frontier.store, NewLink("http://h/b", "h"))
     assert not add(frontier.store, NewLink("http://seed/", "seed", base=SEED_RANK)), "it was fetched"
     store = frontier.again()
-    assert store.waiting == 2
+    assert store.standing().waiting == 2
     rescore(store)
     assert addresses(store) == ["http://h/b", "http://h/a"]
 
@@ -99,7 +99,7 @@ def test_lessons_can_be_learned_again_from_the_records(make):
     frontier.page("http://seed/", 0.25, [("http://h/a", 0.9), ("http://h/b", 0.4)])
     _, first = frontier.page("http://h/a", 0.6)
     _, second = frontier.page("http://h/b", 0.1)
-    again = frontier.again().lessons_since(1)
+    again = lessons_since(frontier.again(), 1)
     for lesson, replayed in zip((first, second), again, strict=True):
         assert replayed.evidence.to_bytes() == lesson.evidence.to_bytes()
         assert replayed.relevance == pytest.approx(lesson.relevance)
@@ -118,10 +118,10 @@ def test_links_to_pages_fetched_before_may_give_lessons_at_once_so_many_a_page(m
     assert late.source_relevance == pytest.approx([0.4])
     assert late.evidence.dense[:, 0] == pytest.approx([0.1])
     assert frontier.store.known(["http://h/a", "http://h/c"]).wanted.tolist() == [False, True]
-    frontier.store.pool(leased, late)
-    frontier.store.pool(leased, frontier.store.lessons_of(leased))
+    pool(frontier.store, leased, late)
+    pool(frontier.store, leased, frontier.store.lessons_of(leased))
     frontier.store.acknowledge(leased, Outcome.PAGE)
-    (again,) = frontier.again().lessons_since(2)
+    (again,) = lessons_since(frontier.again(), 2)
     assert again.relevance == pytest.approx([0.6, 0.4]), "the late lesson, and the page's own"
     assert again.first.tolist() == [False, True]
 
@@ -136,7 +136,7 @@ def found_late(frontier):
 def test_what_came_late_is_learned_again_as_a_late_lesson_and_not_as_the_page_s_own(make):
     frontier = make(most_late=1)
     found_late(frontier)
-    seed, a, b = frontier.again().lessons_since(0)
+    seed, a, b = lessons_since(frontier.again(), 0)
     assert seed is None, "there was no link to it when it was judged"
     assert a.evidence.dense[:, 0] == pytest.approx([0.9])
     assert a.weight == pytest.approx([1])
@@ -160,9 +160,9 @@ def test_a_link_that_led_to_a_page_fetched_before_is_learned_again(make):
     frontier.page("http://h/b", 0.4, [("http://h/old", 0.7)])
     leased = lease(frontier.store)
     assert not frontier.store.redirect(leased, "http://h/a", "h")
-    frontier.store.pool(leased, frontier.store.lessons_of(leased))
+    pool(frontier.store, leased, frontier.store.lessons_of(leased))
     frontier.store.acknowledge(leased, Outcome.OTHER)
-    taught = [lessons for lessons in frontier.again().lessons_since(0) if lessons is not None]
+    taught = [lessons for lessons in lessons_since(frontier.again(), 0) if lessons is not None]
     pairs = [pair for one in taught for pair in zip(one.evidence.dense[:, 0], one.relevance, strict=True)]
     assert [float(relevance) for score, relevance in pairs if score == pytest.approx(0.7)] == pytest.approx([0.6])
 

@@ -103,7 +103,7 @@ def test_links_that_were_out_at_a_death_go_out_one_by_one(tmp_path):
     first, other = store.lease(0, always), store.lease(0, always)
     assert (first.url, other.url) == ("http://h/a", "http://h/d"), "one suspect is out, the others wait for it"
     assert store.lease(0, always) is None
-    assert store.waiting == 2
+    assert store.standing().waiting == 2
     store.acknowledge(first, Outcome.DEAD)
     assert store.lease(0, always).url == "http://h/b"
     store.close()
@@ -122,7 +122,7 @@ def test_a_suspect_to_which_another_one_leads_is_not_fetched_again(tmp_path):
     assert store.redirect(leased, "http://h/b", "h")
     store.record(leased, PageRecord(0, "http://h/b", 0.5, 123))
     assert store.acknowledge(leased, Outcome.PAGE) is Outcome.PAGE
-    assert (store.waiting, store.lease(0, always), store.pages) == (0, None, 1)
+    assert (store.standing().waiting, store.lease(0, always), store.standing().pages) == (0, None, 1)
     store.close()
 
 
@@ -135,7 +135,7 @@ def test_any_number_of_links_may_have_been_out_at_a_death(tmp_path):
     crash(store)
     store = SqliteStore(tmp_path, Plain())
     assert len(addresses(store)) == 1
-    assert store.waiting == 1_999
+    assert store.standing().waiting == 1_999
     store.close()
 
 
@@ -193,7 +193,7 @@ def test_what_was_not_acknowledged_leaves_no_page(tmp_path):
     store.commit()
     crash(store)
     again = SqliteStore(tmp_path, Plain())
-    assert again.pages == 0
+    assert again.standing().pages == 0
     again.close()
 
 
@@ -259,7 +259,7 @@ def test_a_page_whose_links_could_not_be_written_is_not_acknowledged(tmp_path):
     with pytest.raises(StoreBroken):
         store.close()
     again = SqliteStore(tmp_path, Plain())
-    assert (again.pages, again.waiting, again.lease(0, always).url) == (0, 1, "http://seed/")
+    assert (again.standing().pages, again.standing().waiting, again.lease(0, always).url) == (0, 1, "http://seed/")
     again.close()
 
 
@@ -274,7 +274,7 @@ def test_a_full_disk_is_told_and_loses_nothing_acknowledged(tmp_path):
         frontier.store.commit()
     crash(frontier.store)
     frontier.store = frontier.open()
-    assert frontier.store.pages == 1
+    assert frontier.store.standing().pages == 1
     assert frontier.store.lease(0, always).url == "http://h/a"
     frontier.store.close()
 

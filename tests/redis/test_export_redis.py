@@ -12,11 +12,11 @@ import pytest
 from scrapy.settings import Settings
 
 from focused.arrays import load_arrays
-from focused.frontier.resume import MODEL
 from focused.frontier.store import NewLink, Outcome, PageRecord
 from focused.redis.reading.reader import open_readers
 from focused.redis.store import RedisStore
 from focused.redis.testing.server import RedisServer
+from focused.visits.training import MODEL
 from tests.frontier.frontiers import Plain, lease
 
 Scrapy = Callable[..., subprocess.CompletedProcess[str]]
@@ -37,8 +37,8 @@ def fetch(store: RedisStore, url: str, relevance: float, *, outcome: Outcome = O
     leased = lease(store)
     assert leased is not None
     item = {"url": url, "title": "Möwe", "relevance": relevance}
-    store.record(leased.token, PageRecord(0, url, relevance, digest or leased.link, item=item))
-    store.acknowledge(leased.token, outcome)
+    store.record(leased, PageRecord(0, url, relevance, digest or leased.link, item=item))
+    store.acknowledge(leased, outcome)
     store.commit()
 
 

@@ -28,8 +28,8 @@ def fetch(store: RedisStore, pages: int) -> None:
     for _ in range(pages):
         leased = lease(store)
         assert leased is not None
-        store.record(leased.token, PageRecord(0, leased.url, 0.5, leased.link, item={"url": leased.url}))
-        store.acknowledge(leased.token, Outcome.PAGE)
+        store.record(leased, PageRecord(0, leased.url, 0.5, leased.link, item={"url": leased.url}))
+        store.acknowledge(leased, Outcome.PAGE)
     store.commit()
 
 
@@ -52,9 +52,9 @@ def fetched_after(server: RedisServer, end: Callable[[RedisServer], None]) -> in
             store.beat()
         return None
     store.beat()
-    before = store.pages
+    before = store.standing().pages
     fetch(store, 1)
-    assert store.pages == before + 1, "it goes on"
+    assert store.standing().pages == before + 1, "it goes on"
     store.close()
     return before
 

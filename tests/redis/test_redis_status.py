@@ -18,7 +18,6 @@ import pytest
 from redis import RedisCluster
 from scrapy.settings import Settings
 
-from focused.frontier.resume import MODEL
 from focused.frontier.store import NewLink, Outcome, PageRecord
 from focused.redis.reading.reader import open_readers
 from focused.redis.reading.status import RedisStatus
@@ -27,6 +26,7 @@ from focused.redis.testing.server import RedisServer
 from focused.report.status import CUT_SHORT, ENDED, RUNNING, UNFOLLOWED
 from focused.report.status_text import status_lines
 from focused.running.process import crawl_environment
+from focused.visits.training import MODEL
 from tests.frontier.frontiers import Plain, lease, rescore
 
 Scrapy = Callable[..., subprocess.CompletedProcess[str]]
@@ -62,9 +62,9 @@ def fetch(store: RedisStore, relevance: float, outcome: Outcome = Outcome.PAGE) 
     leased = lease(store)
     assert leased is not None
     if outcome is Outcome.PAGE:
-        store.record(leased.token, PageRecord(0, leased.url, relevance, leased.link, item={"url": leased.url}))
-        store.pool(leased.token, store.lessons_of(leased.token))
-    store.acknowledge(leased.token, outcome)
+        store.record(leased, PageRecord(0, leased.url, relevance, leased.link, item={"url": leased.url}))
+        store.pool(leased, store.lessons_of(leased))
+    store.acknowledge(leased, outcome)
     store.commit()
 
 
@@ -154,9 +154,9 @@ def test_who_is_sent_in_circles_is_counted_once(redis: RedisServer, worker: Work
     leased = lease(store)
     assert leased is not None
     for _ in range(5):
-        assert store.redirect(leased.token, "http://x/there", "x")
-        assert store.redirect(leased.token, "http://x/0", "x")
-    store.acknowledge(leased.token, Outcome.OTHER)
+        assert store.redirect(leased, "http://x/there", "x")
+        assert store.redirect(leased, "http://x/0", "x")
+    store.acknowledge(leased, Outcome.OTHER)
     store.commit()
     outcomes = read(redis).outcomes
     assert {name: count for name, count in outcomes.items() if count} == {"redirect": 1, "other": 1}
@@ -189,11 +189,11 @@ def test_links_are_counted_by_host_whatever_becomes_of_them(redis: RedisServer, 
     first = lease(store)
     assert first is not None
     assert waiting() == {"x": 8, "y": 3}
-    store.postpone(first.token)
+    store.postpone(first)
     assert waiting() == {"x": 9, "y": 3}
     second = lease(store)
     assert second is not None
-    store.redirect(second.token, "http://y/0", "y")
+    store.redirect(second, "http://y/0", "y")
     assert waiting() == {"x": 8, "y": 2}
     for _ in range(2):
         assert lease(dying) is not None
@@ -207,7 +207,7 @@ def test_links_are_counted_by_host_whatever_becomes_of_them(redis: RedisServer, 
     assert waiting() == {"x": 8, "y": 2}
     assert "2 taken back from dead workers" in text_of(read(redis))
     while leased := lease(store):
-        store.acknowledge(leased.token, Outcome.DEAD)
+        store.acknowledge(leased, Outcome.DEAD)
     assert waiting() == {}
     assert read(redis).hosts_waiting == 0
 

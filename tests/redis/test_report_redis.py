@@ -50,12 +50,12 @@ def fetch(
     leased = lease(store)
     assert leased is not None
     if relevance is None:
-        store.acknowledge(leased.token, Outcome.DEAD, "404")
+        store.acknowledge(leased, Outcome.DEAD, "404")
     else:
         item = {"url": url, "title": f"Page {EVIL}", "relevance": relevance, "class": of}
         digest = 1 if outcome is Outcome.DUPLICATE else leased.link
-        store.record(leased.token, PageRecord(0, url, relevance, digest, best_class=of, item=item))
-        store.acknowledge(leased.token, outcome)
+        store.record(leased, PageRecord(0, url, relevance, digest, best_class=of, item=item))
+        store.acknowledge(leased, outcome)
     store.commit()
 
 

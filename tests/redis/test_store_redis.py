@@ -83,12 +83,13 @@ def test_workers_see_what_others_do(workers):
     one, other = workers()
     fill(one, 3)
     page(one, lease(one), 0.75)
-    leased = lease(one)
+    lease(one)
     other.beat()
-    assert (other.waiting, other.leased, other.leased_elsewhere) == (1, 1, 1)
-    assert (other.pages, other.found, other.relevance_sum) == (1, 1, 0.75)
-    assert one.leased_elsewhere == 0
-    assert (one.pages_of(leased.host), one.host_name(leased.host)) == (1, "h0")
+    assert (other.standing().waiting, other.standing().leased, other.standing().leased_elsewhere) == (1, 1, 1)
+    assert (other.standing().pages, other.standing().found, other.standing().relevance) == (1, 1, 0.75)
+    assert one.standing().leased_elsewhere == 0
+    again = lease(one)
+    assert (again.host.pages, again.host.name) == (1, "h0")
 
 
 def test_what_two_workers_find_at_the_same_time_is_one_link_with_the_evidence_of_both(workers):
@@ -140,7 +141,7 @@ def test_the_more_workers_wait_for_a_host_the_longer_each_of_them_leaves_redis_a
 def test_a_request_that_went_out_some_time_ago_holds_its_host_only_for_the_rest(workers):
     one, other = workers()
     fill(one, 2)
-    one.sent(one.lease(0, always).token, 10.0, 8, 10.1)
+    one.sent(one.lease(0, always), 10.0, 8, 10.1)
     one.commit()
     assert other.lease(0, always) is not None
 
@@ -172,9 +173,9 @@ def test_a_host_that_one_worker_puts_to_sleep_sleeps_for_all(workers):
 def test_a_link_that_the_workers_own_gate_refuses_goes_back_and_its_host_sleeps_until_then(workers):
     one, other = workers()
     fill(one, 2, hosts=2)
-    leased = lease(one, lambda host: 0.4 if one.host_name(host) == "h1" else 0.0)
+    leased = lease(one, lambda host: 0.4 if host.name == "h1" else 0.0)
     assert leased.url == "http://h0/0"
-    assert one.leased == 1
+    assert one.standing().leased == 1
     assert lease(other) is None
     began, found = time.monotonic(), []
 
@@ -198,7 +199,7 @@ def test_a_worker_whose_clock_is_off_changes_nothing(workers):
     assert {first.url, second.url} == {"http://h0/2", "http://h1/3"}
     until(lease, one, other)
     until(lease, other, one)
-    assert one.taken_back == other.refused == 0
+    assert one.standing().taken_back == other.standing().refused == 0
 
 
 def test_a_retry_waits_for_its_host_like_any_other_request(workers):
@@ -234,8 +235,8 @@ def test_the_leases_of_a_dead_worker_come_back(workers):
     leased = [lease(dead) for _ in range(3)]
     dead.commit()
     crash(dead)
-    until(lambda store: store.waiting == 3, alive)
-    assert alive.taken_back == 3
+    until(lambda store: store.standing().waiting == 3, alive)
+    assert alive.standing().taken_back == 3
     again = []
     for _ in range(3):
         again.append(lease(alive))
@@ -258,16 +259,16 @@ def test_what_a_worker_says_that_was_taken_for_dead_is_refused_and_harms_nothing
     fill(frozen, 2)
     leased = lease(frozen)
     frozen.record(leased, PageRecord(0, leased.url, 0.9, 5))
-    until(lambda store: store.taken_back, alive)
+    until(lambda store: store.standing().taken_back, alive)
     again = lease(alive)
     assert again.url == leased.url
     frozen.acknowledge(leased, Outcome.PAGE)
     frozen.beat()
-    assert (frozen.pages, frozen.refused, frozen.leased) == (0, 1, 1)
+    assert (frozen.standing().pages, frozen.standing().refused, frozen.standing().leased) == (0, 1, 1)
     assert alive.record(again, PageRecord(0, again.url, 0.7, 5)).outcome is Outcome.PAGE, "its content was freed"
     alive.acknowledge(again, Outcome.PAGE)
     alive.beat()
-    assert (alive.pages, alive.relevance_sum, alive.leased) == (1, pytest.approx(0.7), 0)
+    assert (alive.standing().pages, alive.standing().relevance, alive.standing().leased) == (1, pytest.approx(0.7), 0)
 
 
 def test_a_worker_notices_that_it_lost_its_leases(workers):
@@ -275,7 +276,7 @@ def test_a_worker_notices_that_it_lost_its_leases(workers):
     fill(frozen, 1)
     leased = lease(frozen)
     frozen.commit()
-    until(lambda store: store.taken_back, alive)
+    until(lambda store: store.standing().taken_back, alive)
     assert not leased.is_lost
     frozen.beat()
     assert leased.is_lost
@@ -306,7 +307,7 @@ def test_a_link_that_was_lost_before_its_worker_knew_that_it_had_it_is_not_fetch
     taken = []
 
     def meanwhile():
-        until(lambda store: store.taken_back, other)
+        until(lambda store: store.standing().taken_back, other)
         taken.append(lease(other))
 
     frozen.server.client = Freezing(frozen.server.client, meanwhile)
@@ -314,7 +315,7 @@ def test_a_link_that_was_lost_before_its_worker_knew_that_it_had_it_is_not_fetch
     page(other, taken[0])
     other.commit()
     frozen.beat()
-    assert (frozen.pages, frozen.leased, frozen.refused) == (1, 0, 0)
+    assert (frozen.standing().pages, frozen.standing().leased, frozen.standing().refused) == (1, 0, 0)
 
 
 def test_a_silence_of_everybody_takes_no_lease_away(workers):
@@ -324,10 +325,10 @@ def test_a_silence_of_everybody_takes_no_lease_away(workers):
     one.commit()
     time.sleep(1.0)
     other.beat()
-    assert other.taken_back == 0
+    assert other.standing().taken_back == 0
     page(one, leased)
     one.beat()
-    assert one.pages == 1
+    assert one.standing().pages == 1
 
 
 def test_a_worker_that_leaves_gives_its_leases_back_without_blame(workers):
@@ -337,7 +338,7 @@ def test_a_worker_that_leaves_gives_its_leases_back_without_blame(workers):
     lease(one)
     one.close()
     assert addresses(other) == ["http://h0/2", "http://h0/1", "http://h0/0"]
-    assert other.taken_back == 0
+    assert other.standing().taken_back == 0
 
 
 def die_with_one_link_out(redis, *, at_work):
@@ -349,7 +350,7 @@ def die_with_one_link_out(redis, *, at_work):
         dying.begin_work(leased)
     dying.commit()
     crash(dying)
-    until(lambda store: store.leased == 0, watching)
+    until(lambda store: store.standing().leased == 0, watching)
     watching.close()
     return leased is not None
 
@@ -373,13 +374,13 @@ def test_links_that_were_out_at_a_death_go_out_one_by_one_to_each_worker(workers
         lease(dead)
     dead.commit()
     crash(dead)
-    until(lambda store: store.taken_back == 3, one, other)
+    until(lambda store: store.standing().taken_back == 3, one, other)
     suspects = [lease(one), lease(other)]
     assert {suspect.tries for suspect in suspects} == {2}
     assert lease(one).url == "http://h0/0", "the third suspect waits"
     assert lease(one) is None
-    assert one.waiting == 1
-    one.acknowledge(suspects[0].token, Outcome.DEAD)
+    assert one.standing().waiting == 1
+    one.acknowledge(suspects[0], Outcome.DEAD)
     assert lease(one).tries == 2
 
 
@@ -390,7 +391,7 @@ def test_a_page_fetched_a_second_time_replaces_its_evidence(redis):
     frontier.store.commit()
     crash(frontier.store)
     frontier.store = frontier.open()
-    until(lambda store: store.taken_back, frontier.store)
+    until(lambda store: store.standing().taken_back, frontier.store)
     frontier.page("http://seed/", 0.5, [("http://h/a", 0.6), ("http://h/b", 0.3)])
     leased = lease(frontier.store)
     assert leased.url == "http://h/a"
@@ -433,9 +434,10 @@ def test_a_call_that_is_sent_again_because_its_answer_was_lost_does_no_harm(redi
     store = frontier.store
     store.beat()
     assert client.lost > 20
-    assert (store.pages, store.waiting, store.leased, store.relevance_sum) == (11, 1, 0, 5.5)
+    standing = store.standing()
+    assert (standing.pages, standing.waiting, standing.leased, standing.relevance) == (11, 1, 0, 5.5)
     assert [each.number for each in store.pooled_since(0)] == list(range(1, 12))
-    assert store.last_page == 11
+    assert store.standing().last_page == 11
     assert len(store.evidence_of(lease(store))) <= 8
     store.close()
 
@@ -478,14 +480,14 @@ def crawl_while(server, disturb, links=300):
     disturb()
     watching = open_redis(server, lease_seconds=5.0)
     try:
-        until(lambda store: store.waiting == store.leased == 0, watching)
+        until(lambda store: store.standing().waiting == store.standing().leased == 0, watching)
     finally:
         stop.set()
         for thread in threads:
             thread.join()
     assert len(set(done[0] + done[1])) == links, "none lost"
     watching.beat()
-    assert watching.pages == links
+    assert watching.standing().pages == links
     for store in (*stores, watching):
         store.close()
     return done
@@ -562,7 +564,8 @@ def test_a_call_that_cannot_be_carried_out_ends_the_worker_and_takes_nothing_els
         one.beat()
     one.close()
     other.beat()
-    assert (other.pages, other.found, other.leased, other.waiting) == (1, 1, 0, 1)
+    standing = other.standing()
+    assert (standing.pages, standing.found, standing.leased, standing.waiting) == (1, 1, 0, 1)
 
 
 def test_a_redirect_to_an_address_that_is_too_long_is_not_followed(workers):
@@ -572,7 +575,7 @@ def test_a_redirect_to_an_address_that_is_too_long_is_not_followed(workers):
     assert not one.redirect(leased, f"http://h0/{'x' * 70_000}", "h0")
     one.acknowledge(leased, Outcome.OTHER)
     one.beat()
-    assert (one.waiting, one.leased) == (0, 0)
+    assert (one.standing().waiting, one.standing().leased) == (0, 0)
 
 
 def test_a_full_redis_is_waited_for_and_nothing_is_half_written(own_server):
@@ -587,7 +590,7 @@ def test_a_full_redis_is_waited_for_and_nothing_is_half_written(own_server):
     store.close()
     again = open_redis(own_server)
     again.beat()
-    assert again.waiting == 0
+    assert again.standing().waiting == 0
     assert add(again, NewLink("http://h/a", "h"))
     again.close()
 
@@ -613,7 +616,7 @@ def test_only_the_trainer_publishes_and_the_others_load_what_it_did(workers):
     assert other.load_model("prioritizer") is None
     one.save_model("prioritizer", {"w": np.arange(3.0)}, 0)
     other.beat()
-    assert other.model_version == 1
+    assert other.standing().model == 1
     state, upto = other.load_model("prioritizer")
     assert state["w"].tolist() == [0, 1, 2]
     assert upto == 0
@@ -674,9 +677,9 @@ def test_lessons_of_all_workers_are_pooled_in_order_and_let_go_of_when_the_model
     assert [(each.number, each.is_page) for each in pooled] == [(1, True), (2, True), (3, True)]
     assert pooled[0].lessons is None
     assert [each.lessons.relevance.tolist() for each in pooled[1:]] == [[0.25], [0.75]]
-    assert one.last_lesson == 3
+    assert one.standing().last_lesson == 3
     one.save_model("prioritizer", {}, 2)
-    assert one.last_lesson == 3
+    assert one.standing().last_lesson == 3
     assert [each.number for each in other.pooled_since(0)] == [3]
     assert [each.number for each in other.pooled_since(2)] == [3]
     one.close()
@@ -730,9 +733,9 @@ def test_more_links_than_there_is_room_for_and_the_worst_go(redis):
     fill(store, 104, hosts=3)
     rescore(store)
     store.beat()
-    assert store.waiting == 95
-    assert store.dropped == 9
-    assert not add(store, NewLink("http://poor/", "poor", base=0.01)) or store.waiting < 100
+    assert store.standing().waiting == 95
+    assert store.standing().dropped == 9
+    assert not add(store, NewLink("http://poor/", "poor", base=0.01)) or store.standing().waiting < 100
     kept = addresses(store)
     assert len(kept) >= 95
     assert not {f"http://h{n % 3}/{n}" for n in range(9)} & set(kept)
@@ -742,7 +745,7 @@ def test_more_links_than_there_is_room_for_and_the_worst_go(redis):
 def test_a_link_that_was_dropped_may_be_found_again(redis):
     store = open_redis(redis, most_waiting=10)
     fill(store, 20)
-    assert store.waiting <= 11
+    assert store.standing().waiting <= 11
     addresses(store)
     assert add(store, NewLink("http://h0/19", "h0", base=0.95))
     store.close()
@@ -755,7 +758,7 @@ def test_evidence_of_one_link_takes_no_more_bytes_than_it_may_and_the_first_stay
     for n in range(20):
         add(store, NewLink(f"http://seed/{n}", "seed", base=SEED_RANK))
         frontier.page(f"http://seed/{n}", 0.5, [("http://h/a", 0.5 if n == 0 else 0.9 if n == 7 else n / 100)])
-    kept = store.lessons_of(lease(store).token).evidence.dense[:, 0]
+    kept = store.lessons_of(lease(store)).evidence.dense[:, 0]
     assert len(kept) == 4, "16 bytes each"
     assert kept[0] == pytest.approx(0.5)
     assert combine != "max" or 0.9 in [pytest.approx(score) for score in kept], "the best stays where it counts"

@@ -16,7 +16,7 @@ from scrapy.settings import Settings
 
 from focused.critics.keywords import KeywordsCritic
 from focused.frontier.engine import Pace
-from focused.frontier.store import JobRefused, NewLink, StoreAway
+from focused.frontier.store import Host, JobRefused, Lease, NewLink, StoreAway
 from focused.pages.page import page_from_html
 from focused.parts import Parts
 from focused.prioritizers.best_first import BestFirst
@@ -25,7 +25,7 @@ from focused.redis.store import FORMAT, RedisStore
 from focused.redis.workers.connection import connect, crawl_name, server_name, start_urls_key
 from focused.redis.workers.departures import Departures
 from focused.redis.workers.ending import Ending
-from focused.redis.workers.opening import check_crawl, join
+from focused.redis.workers.opening import check_job, join
 from focused.topics.topic import Topic
 from focused.visits.seeds import CRITIC_STATE, learn_from_seed
 
@@ -65,31 +65,35 @@ def departures(engine, told, clock):
     return Departures(engine, SimpleNamespace(sent=lambda *what: told.append(what)))
 
 
+def out(token, host):
+    return Lease(token, 1, f"http://{host}/", Host(1, host, 0))
+
+
 def test_a_request_is_told_when_it_has_gone_out_and_not_before(departures, engine, told, clock):
     request = Request("http://a.example/")
-    departures.watch(7, request, "a.example")
+    departures.watch(out(7, "a.example"), request)
     assert departures.look(), "it is still here"
     assert not told
     engine.out.add(request)
     engine.last = clock.now
     clock.now += 0.03
     assert not departures.look()
-    ((token, delay, concurrency, ago),) = told
-    assert (token, delay, concurrency) == (7, 2.5, 4)
+    ((lease, delay, concurrency, ago),) = told
+    assert (lease.token, delay, concurrency) == (7, 2.5, 4)
     assert ago == pytest.approx(0.03)
     departures.came_back(7)
     assert len(told) == 1
 
 
 def test_a_request_that_came_back_before_anybody_looked_is_told_then(departures, engine, told, clock):
-    departures.watch(7, Request("http://a.example/"), "a.example")
+    departures.watch(out(7, "a.example"), Request("http://a.example/"))
     engine.last = clock.now
     departures.came_back(7)
-    assert [what[0] for what in told] == [7]
+    assert [what[0].token for what in told] == [7]
 
 
 def test_of_a_worker_that_was_too_busy_to_look_nobody_believes_that_it_sent_at_once(departures, engine, told, clock):
-    departures.watch(7, Request("http://a.example/"), "a.example")
+    departures.watch(out(7, "a.example"), Request("http://a.example/"))
     engine.last = clock.now
     clock.now += 60
     departures.came_back(7)
@@ -98,7 +102,7 @@ def test_of_a_worker_that_was_too_busy_to_look_nobody_believes_that_it_sent_at_o
 
 def test_of_a_request_for_which_its_host_was_never_asked_nothing_is_told(departures, engine, told, clock):
     engine.last = clock.now - 60
-    departures.watch(7, Request("http://a.example/"), "a.example")
+    departures.watch(out(7, "a.example"), Request("http://a.example/"))
     departures.came_back(7)
     assert not told
 
@@ -150,9 +154,9 @@ def test_seeds_that_two_workers_met_are_known_to_the_critic_of_both(parts_of_wor
     learn_from_seed(other.critic, other.store, seed(2))
     learn_from_seed(one.critic, one.store, seed(3))
     assert list(one.critic.state()["seeds"]) == [f"http://seed{n}.example/" for n in (1, 2, 3)]
-    before = other.store.revised
+    before = other.store.standing().revised
     other.store.beat()
-    assert other.store.revised > before, "that there is news is told with each sign of life"
+    assert other.store.standing().revised > before, "that there is news is told with each sign of life"
     assert '"http://seed3.example/"' in other.store.noted(CRITIC_STATE)
 
 
@@ -249,9 +253,9 @@ def test_a_worker_whose_critic_was_trained_apart_is_refused(redis):
     critic = KeywordsCritic(keywords=["bird"])
     critic.trained = "3c4d"
     with pytest.raises(JobRefused, match=apart):
-        check_crawl(topic, settings, BestFirst(), critic)
+        check_job(topic, settings, BestFirst(), critic)
     critic.trained = "1a2b"
-    check_crawl(topic, settings, BestFirst(), critic)
+    check_job(topic, settings, BestFirst(), critic)
     for store in (one, same):
         store.close()
 

@@ -21,6 +21,7 @@
 --   targets digests outcomes hash: redirect -> target; content -> link; outcome -> how many
 --   past        hash: number of a link that is done -> outcome and length of the detail (bytes), detail, its record
 --   words       hash: id of a word (four bytes) -> the word
+--   shorts      hash: number of a link with a short page -> upper half of its digest
 --   lessons     list: what the model does not know yet; meta: lessons = how many were let go of before its first
 --   model:NAME  hash: version, upto, digest, data
 --   notes       hash
@@ -28,10 +29,10 @@
 local call, INF, UNKNOWN = nil, 1 / 0, 0 / 0
 local WORKER, OPTIONS, NOW, PREFIX, SILENCE, SOON
 local META, IDS, LINKS, PAGES, ITEMS, HOSTS, NAMES, PACES, READY, RESTING, ASLEEP, SUSPECTS, SUSPECTED, TARGETS, DIGESTS,
-  WORKERS, ANSWERS, OUTCOMES, LESSONS, NOTES, RECENT, CROWDS, PAST, WORDS
+  WORKERS, ANSWERS, OUTCOMES, LESSONS, NOTES, RECENT, CROWDS, PAST, WORDS, SHORTS
 
 -- A suspect waits by itself: it was out when its worker died.
-local RESERVED, WAITING, LEASED, DONE, SUSPECT = 0, 1, 2, 3, 4
+local WAITING, LEASED, DONE, SUSPECT = 1, 2, 3, 4
 local OPS = {}
 local changes, new_ids, new_links
 
@@ -45,7 +46,7 @@ local function begin(meta, worker, options)
   TARGETS, DIGESTS, OUTCOMES = PREFIX .. 'targets', PREFIX .. 'digests', PREFIX .. 'outcomes'
   WORKERS, ANSWERS = PREFIX .. 'workers', PREFIX .. 'answers'
   LESSONS, NOTES, RECENT, CROWDS = PREFIX .. 'lessons', PREFIX .. 'notes', PREFIX .. 'recent', PREFIX .. 'crowds'
-  PAST, WORDS = PREFIX .. 'past', PREFIX .. 'words'
+  PAST, WORDS, SHORTS = PREFIX .. 'past', PREFIX .. 'words', PREFIX .. 'shorts'
   -- Nobody called for so many seconds: Redis was away, or all workers were. Nobody is taken for dead because of that.
   SILENCE = math.min(5, OPTIONS.lease_seconds / 2)
   -- Links of hosts that will be ready within so many seconds are waited for.

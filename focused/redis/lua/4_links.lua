@@ -17,7 +17,7 @@ function OPS.known(op)
   local keys, told = op[2], {}
   for i, value in ipairs(entries_of(keys)) do
     local n, state, wanted, relevance = 0, 0, 1, UNKNOWN
-    if value and string.byte(value, 5) ~= RESERVED then
+    if value then
       local seen
       n, state, seen = struct.unpack('>I4BB', value)
       if state == DONE then
@@ -30,29 +30,6 @@ function OPS.known(op)
     told[i] = struct.pack('<IBBf', n, state, wanted, relevance)
   end
   return table.concat(told)
-end
-
--- Number addresses by their keys; what is known of each: its entry in `ids`.
-function OPS.reserve(op)
-  local keys, found, new = op[2], entries_of(op[2]), {}
-  for i = 1, #keys do
-    if not found[i] then new[#new + 1] = i end
-  end
-  if #new > 0 then
-    local n = call('HINCRBY', META, 'links', #new) - #new
-    for i, at in ipairs(new) do
-      found[at] = known(n + i, RESERVED, 0)
-      new_ids[keys[at]] = found[at]
-    end
-  end
-  return found
-end
-
-function OPS.number(op) return call('HINCRBY', META, 'links', 1) end
-
-function OPS.find(op)
-  local value = entry_of(op[2])
-  return value and unbin(value) or 0
 end
 
 -- No room is left for a link of this rank. There is always some for seeds.
@@ -107,19 +84,6 @@ local function raise(n, base)
   if record.state == WAITING then wait(n, record.host, record.score + base) end
 end
 
--- Admit a link, with what was seen of it; false if it was admitted before.
-function OPS.add(op)
-  local link = op[2]
-  local value = entry_of(link.key)
-  local n = value and unbin(value) or call('HINCRBY', META, 'links', 1)
-  if value and string.byte(value, 5) ~= RESERVED then
-    if #link.found > 0 then see(n, link.source, link.found, string.byte(value, 6) + #link.found, link.stamp) end
-    if link.base > 0 then raise(n, link.base) end
-    return false
-  end
-  return begin_to_wait(n, link.key, link.source, link, link.found, link.stamp)
-end
-
 -- Links of one page: key, evidence with its scores, base, and what a new one is made of. The number of each, and whether
 -- it is new.
 function OPS.admit(op)
@@ -128,7 +92,7 @@ function OPS.admit(op)
   for i, value in ipairs(entries_of(keys)) do
     local key, found, base, new = unpack(links[i])
     local n = value and unbin(value) or new and call('HINCRBY', META, 'links', 1) or 0
-    if not value or string.byte(value, 5) == RESERVED then
+    if not value then
       told[i] = { n, new and begin_to_wait(n, key, source, new, found, stamp) }
     else
       local seen = math.min(string.byte(value, 6) + #found, 255)
@@ -143,29 +107,6 @@ function OPS.admit(op)
     end
   end
   return told
-end
-
--- What one page says of links that others know, too.
-function OPS.see(op)
-  for _, link in ipairs(op[3]) do see(link[1], op[2], link[3], link[2], op[4]) end
-end
-
--- Evidence that was not kept counts, too: each piece shall have the same chance.
-function OPS.unwanted(op)
-  for _, link in ipairs(op[2]) do
-    if raw_of(bin(link[2])) then new_ids[link[1]] = known(link[2], WAITING, link[3]) end
-  end
-end
-
--- Late lessons were given of pages.
-function OPS.late(op)
-  for _, key in ipairs(op[2]) do
-    local value = entry_of(key)
-    if value and string.byte(value, 5) == DONE then
-      local late = math.min(string.byte(value, 6) + 1, 255)
-      new_ids[key] = string.sub(value, 1, 5) .. string.char(late) .. string.sub(value, 7)
-    end
-  end
 end
 
 function OPS.evidence(op) return evidence_of(op[2]) end

@@ -282,5 +282,5 @@ function OPS.redirect(op)
   no_longer_counts(l)
   l.link, l.host = target, new.host
   keep(l)
-  return { followed = true, link = target, host = new.host, name = name }
+  return { followed = true, link = target, host = new.host, pages = host(new.host).pages }
 end

@@ -1,17 +1,24 @@
 -- Pages, how links end, lessons, and the model.
 
--- A judged page: its number, the link whose page had the same content first, and the evidence that led there.
+-- Is a short page, but for its addresses, the very page that led to it? The upper half of its digest tells.
+local function repeats(n, half)
+  call('HSET', SHORTS, bin(n), half)
+  return call('HGET', SHORTS, bin(read(n).source)) == half
+end
+
+-- A judged page: its number, whether it is the copy of another, and the evidence that led there.
 function OPS.record(op)
   local l = my_lease(op[2])
   if not l then return false end
   if l.order == 0 then l.order = call('HINCRBY', META, 'order', 1) end
   local me, first = bin(l.link), call('HGET', DIGESTS, op[3])
-  if not first then
+  local is_copy = (first and first ~= me) or (op[5] and repeats(l.link, string.sub(op[3], 1, 4)))
+  if not first and not is_copy then
     call('HSET', DIGESTS, op[3], me)
     l.has_digest, l.digest = 1, op[3]
   end
   keep(l)
-  return { l.order, first and first ~= me, op[4] and evidence_of(l.link) }
+  return { l.order, is_copy, op[4] and evidence_of(l.link) }
 end
 
 -- A leased link is through: outcome, page, item and lessons together.

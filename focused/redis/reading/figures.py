@@ -18,7 +18,6 @@ import msgpack
 from redis import Redis
 
 from focused.defaults import DEFAULTS
-from focused.frontier.resume import MODEL
 from focused.frontier.starts import ABOUT
 from focused.redis.reading.status import MemoryStatus, RedisStatus, StartList, WorkerStatus
 from focused.redis.server import prefix_of
@@ -33,6 +32,7 @@ from focused.report.status import (
     per_minute,
     rounded,
 )
+from focused.visits.training import MODEL
 
 _SCRIPT = (files("focused.redis.reading") / "status.lua").read_text("utf-8")
 # As the store's script counts them: pages of so many spans of so many seconds.

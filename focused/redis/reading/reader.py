@@ -21,7 +21,6 @@ from redis import Redis
 from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
-from focused.frontier.resume import MODEL
 from focused.frontier.starts import ABOUT, parse_about
 from focused.frontier.store import SEED_RANK, JobRefused, Outcome, State
 from focused.pages.evidence import Evidence
@@ -34,6 +33,7 @@ from focused.redis.server import crawls_on, prefix_of
 from focused.redis.workers.connection import connect, server_name, start_urls_key
 from focused.report.reader import CrawlReader, LearnedState, LinkLine, PageLine, PageTable, StartLine, WaitingLinks
 from focused.report.words import WordTable
+from focused.visits.training import MODEL
 
 # Others push seeds to a key that has the name of the spider in it.
 _SPIDER = "focused"

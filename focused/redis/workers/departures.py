@@ -7,7 +7,8 @@ from time import monotonic
 from scrapy import Request
 
 from focused.frontier.engine import EngineAccess
-from focused.frontier.store import FrontierStore
+from focused.frontier.store import Lease
+from focused.redis.store import RedisStore
 
 # Seconds until somebody looks. Where it took longer, the event loop was busy, and so was the request not sent at once.
 _USUAL = 0.06
@@ -16,17 +17,17 @@ _USUAL = 0.06
 class Departures:
     """Watches the requests that were handed out. What robots.txt asked for on the way is in the pace that is told."""
 
-    def __init__(self, engine: EngineAccess, store: FrontierStore) -> None:
+    def __init__(self, engine: EngineAccess, store: RedisStore) -> None:
         self._engine, self._store = engine, store
-        self._watched: dict[int, tuple[Request, str, float]] = {}
+        self._watched: dict[int, tuple[Lease, Request, float]] = {}
 
-    def watch(self, token: int, request: Request, host: str) -> None:
+    def watch(self, lease: Lease, request: Request) -> None:
         """A request was handed out under a lease."""
-        self._watched[token] = request, host, monotonic()
+        self._watched[lease.token] = lease, request, monotonic()
 
     def look(self) -> bool:
         """Tell of those that went out; True if there are others left."""
-        out = [token for token, (request, _, _) in self._watched.items() if self._engine.is_out(request)]
+        out = [token for token, (_, request, _) in self._watched.items() if self._engine.is_out(request)]
         for token in out:
             self.came_back(token)
         return bool(self._watched)
@@ -36,7 +37,7 @@ class Departures:
         watched = self._watched.pop(token, None)
         if watched is None:
             return
-        request, host, since = watched
-        pace = self._engine.pace(request.meta.get("download_slot") or host)
+        lease, request, since = watched
+        pace = self._engine.pace(request.meta.get("download_slot") or lease.host.name)
         if pace.last >= since:
-            self._store.sent(token, pace.delay, pace.concurrency, min(monotonic() - pace.last, _USUAL))
+            self._store.sent(lease, pace.delay, pace.concurrency, min(monotonic() - pace.last, _USUAL))

@@ -18,7 +18,6 @@ from twisted.internet.threads import deferToThread
 
 from focused import signals
 from focused.defaults import read
-from focused.frontier.resume import MODEL
 from focused.frontier.store import StoreBroken
 from focused.parts import Parts
 from focused.prioritizers.base import Prioritizer
@@ -27,6 +26,7 @@ from focused.redis.server import CallRefused
 from focused.redis.store import RedisStore
 from focused.redis.workers.rescorer import Rescorer
 from focused.redis.workers.trainer import PooledTrainer, RoleLost, Trained, restored
+from focused.visits.training import MODEL
 
 logger = logging.getLogger(__name__)
 
@@ -66,12 +66,12 @@ class Learning:
         if self._busy or self._is_closed or monotonic() < self._next_step:
             return False
         if not self._trains:
-            return self._trainer is not None or self.store.model_version != self._version
-        unread = self._trainer is None or self.store.last_lesson > self._trainer.read
+            return self._trainer is not None or self.store.standing().model != self._version
+        unread = self._trainer is None or self.store.standing().last_lesson > self._trainer.read
         return (self.parts.prioritizer.learns and unread) or self._may_rescore()
 
     def _may_rescore(self) -> bool:
-        crowded = 0 < self._most_waiting < self.store.waiting
+        crowded = 0 < self._most_waiting < self.store.standing().waiting
         return (self._is_stale or crowded) and monotonic() >= self._rests_until
 
     async def step(self) -> None:
@@ -95,7 +95,7 @@ class Learning:
             logger.info("Another worker is the trainer by now")
             self._trains = False
         elif isinstance(error, ModelDamaged):
-            self._version = self.store.model_version
+            self._version = self.store.standing().model
             self.crawler.stats.inc_value("focused/training/refused")
             logger.warning("%s. The crawl goes on with what it knew", error)
         elif isinstance(error, CallRefused) or not isinstance(error, StoreBroken):  # if Redis is away the crawl notices
@@ -111,7 +111,7 @@ class Learning:
     async def _follow(self) -> None:
         """Load what the trainer published."""
         self._trainer = None
-        if self.store.model_version == self._version:
+        if self.store.standing().model == self._version:
             return
         loaded = await _in_thread(self._load)
         if loaded is not None:
@@ -151,7 +151,7 @@ class Learning:
         )
 
     async def _rescore(self) -> None:
-        began, rows = monotonic(), self.store.rows
+        began, rows = monotonic(), self.store.standing().evidence
         await _in_thread(partial(self._rescorer.run, self.store.prioritizer, rows))
         self._is_stale = False
         self._rests_until = monotonic() + _REST * (monotonic() - began)

@@ -10,7 +10,7 @@ import json
 import logging
 from collections.abc import Callable
 from time import monotonic
-from typing import Any, Protocol
+from typing import Any
 
 from scrapy import signals
 from scrapy.crawler import Crawler
@@ -20,6 +20,7 @@ from scrapy.utils.defer import _schedule_coro
 
 from focused.defaults import read
 from focused.frontier.engine import EngineAccess
+from focused.frontier.job import Dispatcher
 from focused.frontier.store import StoreBroken
 from focused.parts import Parts
 from focused.redis.store import RedisStore
@@ -37,24 +38,12 @@ _LEARNS_EVERY = 0.1
 _NEARLY = 0.9
 
 
-class Host(Protocol):
-    """The scheduler, as a membership sees it."""
-
-    @property
-    def is_broken(self) -> bool:
-        """Has the store failed for good?"""
-
-    def let_go_of_lost(self) -> None:
-        """Forget what waits to be sent again under leases that were lost."""
-
-    def give_up(self, error: StoreBroken) -> None:
-        """End the crawl."""
-
-
 class Membership:
     """One worker's life among others."""
 
-    def __init__(self, crawler: Crawler, parts: Parts, store: RedisStore, scheduler: Host, ending: Ending) -> None:
+    def __init__(
+        self, crawler: Crawler, parts: Parts, store: RedisStore, scheduler: Dispatcher, ending: Ending
+    ) -> None:
         settings = crawler.settings
         crawl = crawl_name(parts.topic, settings)
         assert crawler.spider is not None
@@ -68,7 +57,7 @@ class Membership:
         self._most_waiting: int = read(settings, "FOCUSED_MOST_WAITING")
         self._idle_before_close: float = settings.getfloat("SCHEDULER_IDLE_BEFORE_CLOSE")
         self._busy_at = monotonic()
-        self._taken_back = store.taken_back
+        self._taken_back = store.standing().taken_back
         self._listens = self._has_warned = False
         self._guarded(self._learning.renew)()
         self._loop = create_looping_call(self._guarded(self._live))
@@ -85,9 +74,9 @@ class Membership:
         self._ending.stop()
         self._learning.close()
         counts = {
-            "focused/crawl/dropped": self.store.dropped,
-            "focused/crawl/taken_back": self.store.taken_back,
-            "focused/crawl/refused": self.store.refused,
+            "focused/crawl/dropped": self.store.standing().dropped,
+            "focused/crawl/taken_back": self.store.standing().taken_back,
+            "focused/crawl/refused": self.store.standing().refused,
         }
         for name, count in counts.items():
             if count:
@@ -110,7 +99,7 @@ class Membership:
 
     def _live(self) -> None:
         self.store.beat()
-        if self.store.leased:
+        if self.store.standing().leased:
             self._busy_at = monotonic()
         self._scheduler.let_go_of_lost()
         self._tell_of_the_dead()
@@ -133,26 +122,26 @@ class Membership:
 
     def _take_in_critic(self) -> None:
         """Other workers may have shown the critic a seed."""
-        if self.store.revised != self._revised:
-            self._revised = self.store.revised
+        if self.store.standing().revised != self._revised:
+            self._revised = self.store.standing().revised
             state = self.store.noted(CRITIC_STATE)
             if state is not None:
                 self.parts.critic.restore(json.loads(state))
 
     def _tell_of_the_dead(self) -> None:
-        before, self._taken_back = self._taken_back, self.store.taken_back
+        before, self._taken_back = self._taken_back, self.store.standing().taken_back
         if self._taken_back > before:
             links = self._taken_back - before
             logger.warning("Links taken back from a worker of which nothing was heard: %d", links)
 
     def _warn_of_crowd(self) -> None:
-        if self._has_warned or not 0 < _NEARLY * self._most_waiting <= self.store.waiting:
+        if self._has_warned or not 0 < _NEARLY * self._most_waiting <= self.store.standing().waiting:
             return
         self._has_warned = True
         self.crawler.stats.set_value("focused/crawl/crowded", True)
         logger.warning(
             "%d links wait in Redis; from FOCUSED_MOST_WAITING=%d on the worst are dropped",
-            self.store.waiting,
+            self.store.standing().waiting,
             self._most_waiting,
         )
 

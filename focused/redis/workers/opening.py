@@ -12,25 +12,29 @@ from socket import gethostname
 
 from redis import Redis
 from redis.exceptions import ResponseError
+from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from focused.critics.base import Critic
 from focused.defaults import read
-from focused.frontier.resume import MODEL, begin_with, identity_of, restore
+from focused.frontier.job import Job
+from focused.frontier.resume import begin_with, identity_of, restore
 from focused.frontier.starts import note_start
 from focused.frontier.store import JobRefused
 from focused.parts import Parts
 from focused.prioritizers.base import Prioritizer
 from focused.redis.server import anew, is_at_work, whose
 from focused.redis.store import RedisStore, of_another
+from focused.redis.workers.company import PooledTraining, Workers
 from focused.redis.workers.connection import connect, crawl_name, server_name, start_urls_key
 from focused.topics.topic import Topic
 from focused.visits.seeds import CRITIC_STATE
+from focused.visits.training import MODEL
 
 logger = logging.getLogger(__name__)
 
 
-def check_crawl(topic: Topic, settings: BaseSettings, prioritizer: Prioritizer, critic: Critic) -> None:
+def check_job(topic: Topic, settings: BaseSettings, prioritizer: Prioritizer, critic: Critic) -> None:
     """JobRefused if a crawl cannot be joined; nothing is changed."""
     crawl = crawl_name(topic, settings)
     start_urls_key("focused", crawl, settings)
@@ -48,6 +52,14 @@ def _check_identity(client: Redis, crawl: str, identity: Mapping[str, str]) -> N
         kept = whose(client, crawl, what)
         if kept not in {None, mine}:
             raise of_another(crawl, what, str(kept), mine)
+
+
+def open_job(crawler: Crawler, parts: Parts) -> Job:
+    """One worker's part in the crawl that the settings and the topic name."""
+    workers = Workers(crawler, parts)
+    store = join(parts, crawler.settings, workers.is_ending)
+    workers.joined(store)
+    return Job(store, PooledTraining(store), workers)
 
 
 def join(parts: Parts, settings: BaseSettings, is_ending: Callable[[], bool]) -> RedisStore:
@@ -99,14 +111,15 @@ def _join(parts: Parts, settings: BaseSettings, client: Redis, is_ending: Callab
     except BaseException:
         store.close()
         raise
+    standing = store.standing()
     logger.info(
         "Worker %s joins the crawl %r in Redis: %d pages, %d links wait, %d are under way elsewhere; "
         "`scrapy status %s` shows how it stands",
         store.worker,
         crawl,
-        store.pages,
-        store.waiting,
-        store.leased_elsewhere,
+        standing.pages,
+        standing.waiting,
+        standing.leased_elsewhere,
         server_name(settings),
     )
     return store

@@ -12,11 +12,11 @@ import logging
 from copy import deepcopy
 from dataclasses import dataclass
 
-from focused.frontier.resume import MODEL
 from focused.prioritizers.base import Prioritizer
 from focused.prioritizers.trainer import Trainer
 from focused.redis.lessons import Pooled
 from focused.redis.pool import Model, ModelDamaged, Pool
+from focused.visits.training import MODEL
 
 logger = logging.getLogger(__name__)
 
