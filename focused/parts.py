@@ -22,7 +22,7 @@ from focused import signals
 from focused.critics.base import Critic
 from focused.critics.choose import choose_critic, critic_for, topic_reference
 from focused.defaults import read
-from focused.frontier.job import Job
+from focused.frontier.job import OpenJob
 from focused.frontier.store import FrontierStore, NewLink, PageRecord, StoreBroken
 from focused.pages.page import PageLimits
 from focused.pages.tokens import CrawlLexicon
@@ -84,7 +84,7 @@ class Parts:
     scope: Scope
     limits: PageLimits
     lexicon: CrawlLexicon = field(default_factory=CrawlLexicon)
-    job: Job | None = None
+    job: OpenJob | None = None
     frontier: Frontier | None = None
     visits: Visits = field(init=False)
     learning: Learning = field(init=False)
@@ -94,7 +94,7 @@ class Parts:
         """The links and pages of the job, while one is open."""
         return self.job.store if self.job is not None else None
 
-    def begin(self, crawler: Crawler, job: Job, frontier: Frontier) -> None:
+    def begin(self, crawler: Crawler, job: OpenJob, frontier: Frontier) -> None:
         """The job is open: pages may come."""
         # It needs this room.
         from focused.learning import Learning  # noqa: PLC0415

@@ -22,7 +22,7 @@ from focused.frontier.flights import Flights
 from focused.frontier.outcomes import OutcomeNoter
 from focused.frontier.requests import META, priority_to_base
 from focused.frontier.resume import open_job
-from focused.frontier.store import SEED_RANK, FrontierStore, Host, JobRefused, Lease, NewLink, Outcome, StoreBroken
+from focused.frontier.store import SEED_RANK, FrontierStore, JobRefused, Lease, LinkHost, NewLink, Outcome, StoreBroken
 from focused.pages.urls import join, url_to_host
 from focused.parts import Asked, Parts, parts_of
 from focused.visits.visit import Scored, Visit
@@ -64,7 +64,7 @@ class Beside:
         lease = self._lease(request)
         if lease is None:
             # Fetched once more: it is judged for whoever wants to know, and teaches nothing again.
-            return Visit(Lease(0, 0, request.url, Host(0, "", 0)))
+            return Visit(Lease(0, 0, request.url, LinkHost(0, "", 0)))
         told["token"] = lease.token
         self._flights[lease.token] = request
         self._settle_soon()

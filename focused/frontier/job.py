@@ -1,7 +1,7 @@
 """A job that was opened: where its links are kept, what becomes of lessons, and who else works on it.
 
 What differs between a crawl alone and one that several processes share is made here once, when the job is opened; a
-name in the entry points ``focused.frontiers`` stands for a module with the two functions of `Place`.
+name in the entry points ``focused.frontiers`` stands for a module with the two functions of `JobPlace`.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Company:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class OpenJob:
     """A job that is open. ``folder`` holds its records, if they are in one; ``lasts``: it can be gone on with."""
 
     store: FrontierStore
@@ -78,22 +78,22 @@ class Job:
     lasts: bool = True
 
 
-class Place(Protocol):
+class JobPlace(Protocol):
     """Where jobs are kept."""
 
     def check_job(self, topic: Topic, settings: BaseSettings, prioritizer: Prioritizer, critic: Critic) -> None:
         """JobRefused if a crawl cannot begin or go on there; nothing is changed."""
 
-    def open_job(self, crawler: Crawler, parts: Parts) -> Job:
+    def open_job(self, crawler: Crawler, parts: Parts) -> OpenJob:
         """Open the job of a crawl; JobRefused if it is another's, StoreBroken if it cannot be."""
 
 
-def place_of(settings: BaseSettings) -> Place:
+def place_of(settings: BaseSettings) -> JobPlace:
     """Where the settings say that jobs are kept."""
     name = read(settings, "FOCUSED_FRONTIER")
     if name == "redis":
         need("scrapy_redis", "FOCUSED_FRONTIER=redis")
     try:
-        return cast("Place", find("frontier", name))
+        return cast("JobPlace", find("frontier", name))
     except UnknownName as error:
         raise JobRefused(str(error)) from error

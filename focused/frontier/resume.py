@@ -13,7 +13,7 @@ from scrapy.settings import BaseSettings
 from focused.arrays import Arrays, load_arrays
 from focused.critics.base import Critic
 from focused.defaults import read
-from focused.frontier.job import Company, Job
+from focused.frontier.job import Company, OpenJob
 from focused.frontier.job_folder import job_folder, make_folder
 from focused.frontier.records import check_records
 from focused.frontier.starts import note_start
@@ -42,11 +42,11 @@ def check_job(topic: Topic, settings: BaseSettings, prioritizer: Prioritizer, cr
         make_folder("JOBDIR", folder)
 
 
-def open_job(crawler: Crawler, parts: Parts) -> Job:
+def open_job(crawler: Crawler, parts: Parts) -> OpenJob:
     """The job of a crawl alone, in its folder; a temporary one without a JOBDIR."""
     folder, lasts = job_folder(crawler)
     store = open_folder(parts, folder, crawler.settings)
-    return Job(store, LocalTraining(store, parts.trainer), Company(), folder, lasts)
+    return OpenJob(store, LocalTraining(store, parts.trainer), Company(), folder, lasts)
 
 
 def open_folder(parts: Parts, folder: Path, settings: BaseSettings) -> SqliteStore:

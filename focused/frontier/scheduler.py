@@ -32,9 +32,9 @@ from focused.frontier.requests import META, is_plain, priority_to_base, request_
 from focused.frontier.store import (
     SEED_RANK,
     FrontierStore,
-    Host,
     JobRefused,
     Lease,
+    LinkHost,
     NewLink,
     Outcome,
     StoreAway,
@@ -322,7 +322,7 @@ class FrontierScheduler(BaseScheduler):
             request.meta["is_start_request"] = True
         return request
 
-    def _gate(self, host: Host) -> float:
+    def _gate(self, host: LinkHost) -> float:
         """When a host may be fetched next; 0 = now, inf = when a fetch of it has ended."""
         pace = self._engine.pace(host.name)
         busy = self._busy[host.number]
@@ -332,7 +332,7 @@ class FrontierScheduler(BaseScheduler):
         ready = max(last + pace.delay if pace.delay and last else 0.0, self._sleeping.get(host.name, 0.0))
         return ready if ready > monotonic() else 0.0
 
-    def _has_all_out(self, host: Host, busy: int) -> bool:
+    def _has_all_out(self, host: LinkHost, busy: int) -> bool:
         """Are as many pages of a host on their way as it may still give?"""
         left = self._per_host - host.pages
         return bool(self._per_host) and 0 < left <= busy
@@ -421,7 +421,7 @@ class FrontierScheduler(BaseScheduler):
         self.store.postpone(lease)
         return True
 
-    def _free(self, host: Host) -> None:
+    def _free(self, host: LinkHost) -> None:
         self._busy[host.number] -= 1
         if self._busy[host.number] <= 0:
             del self._busy[host.number]

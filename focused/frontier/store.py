@@ -58,7 +58,7 @@ class StoreAway(JobRefused):
     """Where the frontier is nobody answers now; later somebody may."""
 
 
-class Host(NamedTuple):
+class LinkHost(NamedTuple):
     """A host of links: its number, its name, and how many pages of it were fetched, duplicates included."""
 
     number: int
@@ -66,7 +66,7 @@ class Host(NamedTuple):
     pages: int
 
 
-Gate = Callable[[Host], float]
+Gate = Callable[[LinkHost], float]
 """Asked whether a host may be fetched now: 0 = yes, else the time to ask again (inf = when it is released)."""
 
 
@@ -120,7 +120,7 @@ class Lease:
     token: int
     link: int
     url: str
-    host: Host
+    host: LinkHost
     depth: int = 0
     source: int = 0
     parent: str = ""
@@ -199,7 +199,7 @@ class Rescoring(Protocol):
         """Take over the new order, on the event loop; also where the work failed: then nothing changes."""
 
 
-class Links(Protocol):
+class LinkStore(Protocol):
     """What is known of addresses, and how they come in."""
 
     def known(self, urls: Sequence[str]) -> Known:
@@ -220,7 +220,7 @@ class Links(Protocol):
         """
 
 
-class Leases(Protocol):
+class LeaseStore(Protocol):
     """Links that are handed out, to be fetched."""
 
     @property
@@ -236,7 +236,7 @@ class Leases(Protocol):
     def next_wake(self) -> float | None:
         """When to look for a link again, if there was none; None if nothing but an end of a fetch can help."""
 
-    def release(self, host: Host) -> None:
+    def release(self, host: LinkHost) -> None:
         """Something changed for a host (a fetch ended, it need not sleep): ask its gate again."""
 
     def begin_work(self, lease: Lease) -> None:
@@ -252,7 +252,7 @@ class Leases(Protocol):
         """End a lease as if it had not been: the link waits again, with its score."""
 
 
-class Pages(Protocol):
+class PageStore(Protocol):
     """Pages that were fetched, and what they teach."""
 
     def record(self, lease: Lease, page: PageRecord) -> PageRecord:
@@ -274,7 +274,7 @@ class Pages(Protocol):
         """
 
 
-class Learned(Protocol):
+class ModelStore(Protocol):
     """What the prioritizer has learned, and the order that follows from it."""
 
     prioritizer: Prioritizer
@@ -294,7 +294,7 @@ class Learned(Protocol):
         """A learner's saved state, and the number of the last lessons it knows."""
 
 
-class Notes(Protocol):
+class NoteStore(Protocol):
     """Words about the job."""
 
     def note(self, key: str, value: str) -> None:
@@ -307,7 +307,7 @@ class Notes(Protocol):
         """Replace a note by what follows from it, with nobody coming between; None leaves it as it is."""
 
 
-class FrontierStore(Links, Leases, Pages, Learned, Notes, Protocol):
+class FrontierStore(LinkStore, LeaseStore, PageStore, ModelStore, NoteStore, Protocol):
     """All links of a crawl with their evidence, in order; `focused.testing.stores.check_store` tests every store.
 
     A store may be shared by several processes, its workers. Then counts are of all of them and may be a second old,

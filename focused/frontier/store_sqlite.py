@@ -23,9 +23,9 @@ from focused.frontier.store import (
     SEED_RANK,
     Admitted,
     Gate,
-    Host,
     Known,
     Lease,
+    LinkHost,
     NewLink,
     Outcome,
     PageRecord,
@@ -210,7 +210,7 @@ class SqliteStore:
             return self._hand_out(link)
         return None
 
-    def release(self, host: Host) -> None:
+    def release(self, host: LinkHost) -> None:
         self._order.release(host.number)
 
     def next_wake(self) -> float | None:
@@ -437,8 +437,8 @@ class SqliteStore:
             for other in sorted(held):
                 self._ranking.wait(other)
 
-    def _host(self, number: int) -> Host:
-        return Host(number, self._links.host_name(number), self._pages_of[number])
+    def _host(self, number: int) -> LinkHost:
+        return LinkHost(number, self._links.host_name(number), self._pages_of[number])
 
     def _hand_out(self, link: int) -> Lease:
         self._tokens += 1

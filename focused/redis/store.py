@@ -25,10 +25,10 @@ from focused.frontier.store import (
     SEED_RANK,
     Admitted,
     Gate,
-    Host,
     JobRefused,
     Known,
     Lease,
+    LinkHost,
     NewLink,
     Outcome,
     PageRecord,
@@ -61,7 +61,7 @@ _LESSONS_AT_ONCE = 500
 
 
 @dataclass(slots=True, eq=False)
-class _Held(Lease):
+class _HeldLease(Lease):
     """A lease of this worker's, and what came to be known under it.
 
     ``arrived_by`` is the evidence that led to its page, with the relevance of the pages where it stands. ``ended_at``
@@ -143,7 +143,7 @@ class RedisStore:
         self._pending: list[bytes] = []
         self._broken: StoreBroken | None = None
         self._standing: dict[bytes, Any] = {}
-        self._leases: dict[int, _Held] = {}
+        self._leases: dict[int, _HeldLease] = {}
         # Acknowledged, and not told to Redis yet.
         self._acknowledged: list[PageRecord] = []
         self._tokens = 0
@@ -309,11 +309,11 @@ class RedisStore:
             lease = self._leases[token]
             lease.is_returned, lease.is_lost = False, b"gone" in answer
             return None if lease.is_lost else lease
-        self._leases[token] = lease = _Held(
+        self._leases[token] = lease = _HeldLease(
             token=token,
             link=int(answer[b"link"]),
             url=_to_text(answer[b"url"]),
-            host=Host(int(answer[b"host"]), _to_text(answer[b"name"]), int(answer[b"pages"])),
+            host=LinkHost(int(answer[b"host"]), _to_text(answer[b"name"]), int(answer[b"pages"])),
             depth=int(answer[b"depth"]),
             source=int(answer[b"source"]),
             parent=_to_text(answer[b"parent"]),
@@ -342,7 +342,7 @@ class RedisStore:
         """Take or keep the role of the one who trains, for so many seconds; False if another worker has it."""
         return bool(self._call(operation("train", float(seconds)))[0])
 
-    def release(self, host: Host) -> None:
+    def release(self, host: LinkHost) -> None:
         """Redis knows by itself when a host may be fetched."""
 
     def next_wake(self) -> float | None:
@@ -373,7 +373,7 @@ class RedisStore:
             # There and back: a cookie was set on the way. Scrapy bounds how often.
             lease.chain.remove(target)
         lease.link, lease.url = target, url
-        lease.host = Host(int(answer[b"host"]), host, int(answer[b"pages"]))
+        lease.host = LinkHost(int(answer[b"host"]), host, int(answer[b"pages"]))
         return True
 
     def return_lease(self, lease: Lease) -> None:

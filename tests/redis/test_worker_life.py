@@ -16,7 +16,7 @@ from scrapy.settings import Settings
 
 from focused.critics.keywords import KeywordsCritic
 from focused.frontier.engine import Pace
-from focused.frontier.store import Host, JobRefused, Lease, NewLink, StoreAway
+from focused.frontier.store import JobRefused, Lease, LinkHost, NewLink, StoreAway
 from focused.pages.page import page_from_html
 from focused.parts import Parts
 from focused.prioritizers.best_first import BestFirst
@@ -66,7 +66,7 @@ def departures(engine, told, clock):
 
 
 def out(token, host):
-    return Lease(token, 1, f"http://{host}/", Host(1, host, 0))
+    return Lease(token, 1, f"http://{host}/", LinkHost(1, host, 0))
 
 
 def test_a_request_is_told_when_it_has_gone_out_and_not_before(departures, engine, told, clock):

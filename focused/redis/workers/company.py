@@ -19,7 +19,7 @@ from focused.redis.workers.ending import Ending
 from focused.redis.workers.membership import Membership
 
 
-class Workers(Company):
+class Coworkers(Company):
     """The workers of one crawl: they are told when requests went out, and who is alive. `begin` comes first."""
 
     hands_links_on: ClassVar[bool] = True

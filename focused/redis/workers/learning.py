@@ -1,4 +1,4 @@
-"""Learning together: one worker is the trainer, the others load what it publishes.
+"""SharedLearning together: one worker is the trainer, the others load what it publishes.
 
 The role is held on a lease, renewed about each second; when its holder dies another worker takes it. The trainer
 re-scores the frontier for all. What takes long is done in a thread, over a connection of its own.
@@ -38,7 +38,7 @@ _REST, _REST_LOADED = 3.0, 20.0
 _AFTER_FAILURE = 1.0
 
 
-class Learning:
+class SharedLearning:
     """This worker's part in what all learn."""
 
     def __init__(self, crawler: Crawler, parts: Parts, store: RedisStore, client: Redis) -> None:

@@ -26,7 +26,7 @@ from focused.parts import Parts
 from focused.redis.store import RedisStore
 from focused.redis.workers.connection import connect, crawl_name, server_name, start_urls_key
 from focused.redis.workers.ending import Ending
-from focused.redis.workers.learning import Learning
+from focused.redis.workers.learning import SharedLearning
 from focused.redis.workers.seeds import PushedSeeds
 from focused.visits.seeds import CRITIC_STATE
 
@@ -51,7 +51,7 @@ class Membership:
         self.crawler, self.parts, self.store = crawler, parts, store
         self._scheduler, self._ending, self._engine = scheduler, ending, EngineAccess(crawler)
         self._seeds = PushedSeeds(crawler, store.server, key)
-        self._learning = Learning(crawler, parts, store, connect(settings))
+        self._learning = SharedLearning(crawler, parts, store, connect(settings))
         # What others have shown the critic while this worker joined is told with its first sign of life.
         self._revised = 0
         self._most_waiting: int = read(settings, "FOCUSED_MOST_WAITING")

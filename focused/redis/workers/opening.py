@@ -17,7 +17,7 @@ from scrapy.settings import BaseSettings
 
 from focused.critics.base import Critic
 from focused.defaults import read
-from focused.frontier.job import Job
+from focused.frontier.job import OpenJob
 from focused.frontier.resume import begin_with, identity_of, restore
 from focused.frontier.starts import note_start
 from focused.frontier.store import JobRefused
@@ -25,7 +25,7 @@ from focused.parts import Parts
 from focused.prioritizers.base import Prioritizer
 from focused.redis.server import anew, is_at_work, whose
 from focused.redis.store import RedisStore, of_another
-from focused.redis.workers.company import PooledTraining, Workers
+from focused.redis.workers.company import Coworkers, PooledTraining
 from focused.redis.workers.connection import connect, crawl_name, server_name, start_urls_key
 from focused.topics.topic import Topic
 from focused.visits.seeds import CRITIC_STATE
@@ -54,12 +54,12 @@ def _check_identity(client: Redis, crawl: str, identity: Mapping[str, str]) -> N
             raise of_another(crawl, what, str(kept), mine)
 
 
-def open_job(crawler: Crawler, parts: Parts) -> Job:
+def open_job(crawler: Crawler, parts: Parts) -> OpenJob:
     """One worker's part in the crawl that the settings and the topic name."""
-    workers = Workers(crawler, parts)
+    workers = Coworkers(crawler, parts)
     store = join(parts, crawler.settings, workers.is_ending)
     workers.joined(store)
-    return Job(store, PooledTraining(store), workers)
+    return OpenJob(store, PooledTraining(store), workers)
 
 
 def join(parts: Parts, settings: BaseSettings, is_ending: Callable[[], bool]) -> RedisStore:
