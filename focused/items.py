@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from itemadapter import ItemAdapter
@@ -122,15 +122,15 @@ def verdict_of(visit: Visit) -> dict[str, Any]:
     return {name: FIELDS[name](visit) for name in VERDICT}
 
 
-def fill_in(item: Any, visit: Visit) -> None:
-    """Write the verdict into an item's fields of these names that are unset; what cannot be written is left alone."""
-    if not visit.is_recorded or not ItemAdapter.is_item(item):
+def fill_in(item: Any, verdict: Mapping[str, Any]) -> None:
+    """Write a verdict into an item's fields of these names that are unset; what cannot be written is left alone."""
+    if not ItemAdapter.is_item(item):
         return
     adapter = ItemAdapter(item)
     names = set(adapter.field_names())
     for name in VERDICT:
-        if name in names and adapter.get(name) is None:
+        if name in names and name in verdict and adapter.get(name) is None:
             try:
-                adapter[name] = FIELDS[name](visit)
+                adapter[name] = verdict[name]
             except Exception:  # a frozen class, or one that checks: each kind has an error of its own
                 return

@@ -7,7 +7,7 @@ for depth, address length and a user's own: it sees what they let through, and o
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any, Self
 
 import numpy as np
@@ -69,7 +69,7 @@ class PrioritizerMiddleware:
         """
         assert response.request is not None
         visit = await self._arrivals.take_in(response.request, response)
-        output = _Output(visit)
+        output = _Output(response.meta.get(META, {}))
         async for item in output.collect(result):
             yield item
         try:
@@ -183,8 +183,8 @@ class PrioritizerMiddleware:
 class _Output:
     """What a callback gave, sorted."""
 
-    def __init__(self, visit: Visit | None) -> None:
-        self._visit = visit
+    def __init__(self, verdict: Mapping[str, Any]) -> None:
+        self._verdict = verdict
         self.requests: list[Request] = []
         self.items: list[PageItem] = []
         self.end: Exception | None = None
@@ -203,8 +203,7 @@ class _Output:
                 elif isinstance(output, PageItem):
                     self.items.append(output)
                 else:
-                    if self._visit is not None:
-                        fill_in(output, self._visit)
+                    fill_in(output, self._verdict)
                     yield output
         except Exception as error:  # raised again, after what came before it has gone on
             self.end = error

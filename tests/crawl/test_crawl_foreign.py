@@ -1,0 +1,169 @@
+"""Spiders of somebody else's: any spider, any item, our scheduler and Scrapy's."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import closing
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import focused
+from focused.frontier.records import read_records
+from focused.frontier.store import Outcome
+from focused.report.job_reader import JobReader
+from focused.testing.reply import Reply
+from focused.testing.site import SiteServer
+
+SCRIPT = Path(__file__).with_name("foreign_crawls.py")
+SCHEDULERS = {"ours": "focused.frontier.scheduler.FrontierScheduler", "stock": "scrapy.core.scheduler.Scheduler"}
+SPIDERS = ("plain", "rules", "map")
+KINDS = ("dict", "item", "dataclass", "frozen", "attrs", "pydantic")
+HUB = "http://hub.example/"
+PAGES = 12
+ON = "A star is seen through a telescope, and a galaxy is seen as many stars. "
+OFF = "Simmer the onions in butter until they are soft, then add flour and milk to make a smooth sauce. "
+SETTINGS: dict[str, Any] = {
+    "ADDONS": {"focused.Addon": 500},
+    "FOCUSED_TRAIN_EVERY": 2,
+    "TELNETCONSOLE_ENABLED": False,
+    "REMOTE_CONTROL_ENABLED": False,
+    "DOWNLOAD_DELAY": 0,
+    "ROBOTSTXT_OBEY": True,
+}
+
+
+def page(*links: str, text: str) -> str:
+    """A page with links; their addresses are not among its words."""
+    anchors = "".join(f'<p><a href="{link}">next</a></p>' for link in links)
+    return f"<html><head><title>A page</title></head><body><p>{text}</p>{anchors}</body></html>"
+
+
+def site() -> dict[str, Any]:
+    """A hub that links to all pages; half of them are on the topic; one is gone, one has moved, one is a copy."""
+    pages = [f"http://h.example/{n}" for n in range(PAGES)]
+    texts = {url: f"{ON if n % 2 else OFF} Number w{n}. " * 3 for n, url in enumerate(pages)}
+    linked = {url: page(HUB, pages[(n + 1) % PAGES], text=texts[url]) for n, url in enumerate(pages)}
+    others = {
+        "http://h.example/gone": Reply(status=404),
+        "http://h.example/old": Reply(status=301, headers={"Location": "http://h.example/new"}),
+        "http://h.example/copy": page(HUB, "http://h.example/behind", text=texts[pages[1]]),
+    }
+    every = [*pages, *others]
+    others["http://h.example/new"] = page(HUB, text=f"{OFF} It is new. ")
+    places = "".join(f"<url><loc>{url}</loc></url>" for url in [HUB, *pages])
+    sitemap = f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{places}</urlset>'
+    return {
+        HUB: page(*every, text=f"{ON} {OFF}"),
+        f"{HUB}sitemap.xml": Reply(body=sitemap.encode(), headers={"Content-Type": "application/xml"}),
+        **linked,
+        **others,
+    }
+
+
+class Crawled:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        lines = (folder / "items.jsonl").read_text().splitlines()
+        self.items = [json.loads(line) for line in lines]
+        self.stats = json.loads((folder / "stats.json").read_text())
+
+    def status_pages(self) -> int:
+        """What `scrapy status` says."""
+        with JobReader.open(self.folder / "job") as reader:
+            return reader.status().pages
+
+    def rows(self, sql: str) -> list[Any]:
+        with closing(read_records(self.folder / "job")) as records:
+            return [tuple(row) for row in records.execute(sql)]
+
+
+@pytest.fixture
+def crawl_all(tmp_path: Path):
+    """Crawl by several foreign spiders in one process; requests that wait for the next start know their proxy."""
+    with SiteServer(site()) as server:
+        yield partial(_crawl_all, tmp_path, server)
+
+
+def _crawl_all(
+    tmp_path: Path, server: SiteServer, crawls: dict[str, tuple[str, str]], **settings: Any
+) -> dict[str, Crawled]:
+    topic = tmp_path / "stars.toml"
+    topic.write_text(f'name = "stars"\nkeywords = ["star", "galaxy", "telescope"]\nseeds = ["{HUB}"]\n')
+    orders = {
+        "settings": {**SETTINGS, "FOCUSED_TOPIC": str(topic), **settings},
+        "crawls": {str(tmp_path / name): what for name, what in crawls.items()},
+    }
+    (tmp_path / "orders.json").write_text(json.dumps(orders))
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("SCRAPY_")}
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), str(tmp_path / "orders.json")],
+        cwd=tmp_path,
+        env={**environment, "http_proxy": server.url, "PYTHONPATH": str(Path(focused.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert "Traceback" not in done.stderr, done.stderr.partition("Traceback")[2][:3000]
+    return {name: Crawled(tmp_path / name) for name in crawls}
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_pages_of_any_spider_with_any_item_are_judged_and_teach(crawl_all, scheduler: str) -> None:
+    kinds = {f"{spider} {kind}": (spider, kind) for spider, kind in product(SPIDERS, KINDS)}
+    for name, crawled in crawl_all(kinds, SCHEDULER=SCHEDULERS[scheduler]).items():
+        pages = crawled.rows("SELECT url, relevance, outcome FROM pages")
+        assert len(pages) >= PAGES + 1, name
+        assert crawled.stats["focused/page/judged"] == len(pages) == crawled.status_pages(), name
+        assert crawled.stats["focused/lesson/count"] > 0, name
+        assert crawled.stats["focused/training/batches"] > 0, name
+        relevance = {url: value for url, value, _ in pages}
+        assert min(relevance[f"http://h.example/{n}"] for n in range(1, PAGES, 2)) > 0.5, name
+        filled = [item for item in crawled.items if item["relevance"] is not None]
+        if name.endswith("frozen"):
+            assert not filled, "a frozen item is left alone"
+        else:
+            assert len(filled) == len(crawled.items), name
+            assert all(abs(item["relevance"] - relevance[item["url"]]) < 1e-5 for item in filled), name
+        assert "http://h.example/3" in (crawled.folder / "job" / "report.html").read_text(), name
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_dead_links_redirects_and_copies_are_told_apart(crawl_all, scheduler: str) -> None:
+    [crawled] = crawl_all({"one": ("plain", "dict")}, SCHEDULER=SCHEDULERS[scheduler]).values()
+    outcomes = dict(crawled.rows("SELECT url, outcome FROM links WHERE url LIKE 'http://h.example/%'"))
+    assert (outcomes["http://h.example/gone"], outcomes["http://h.example/old"]) == (Outcome.DEAD, Outcome.REDIRECT)
+    one, copy = outcomes["http://h.example/1"], outcomes["http://h.example/copy"]
+    assert {one, copy} == {Outcome.PAGE, Outcome.DUPLICATE}
+    assert ("http://h.example/behind" in outcomes) == (copy == Outcome.PAGE), "a duplicate's links are not followed"
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@pytest.mark.parametrize(("limit", "reason"), [("FOCUSED_STOP_PAGES", "5 pages"), ("FOCUSED_STOP_FOUND", "5 relevant")])
+def test_limits_count_the_pages_of_any_spider(crawl_all, scheduler: str, limit: str, reason: str) -> None:
+    settings = {limit: 5, "CONCURRENT_REQUESTS": 1, "SCHEDULER": SCHEDULERS[scheduler]}
+    [crawled] = crawl_all({"one": ("rules", "dataclass")}, **settings).values()
+    assert crawled.stats["focused/stopped_by"].startswith(reason)
+    counted = crawled.rows("SELECT count(*), sum(relevance >= 0.5 AND outcome = 1) FROM pages")[0]
+    assert 5 <= counted[limit == "FOCUSED_STOP_FOUND"] <= 6
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_a_crawl_goes_on_with_what_it_has_learned(crawl_all, scheduler: str) -> None:
+    settings = {"SCHEDULER": SCHEDULERS[scheduler], "CONCURRENT_REQUESTS": 1}
+    [first] = crawl_all({"one": ("plain", "dict")}, FOCUSED_STOP_PAGES=4, **settings).values()
+    before = first.rows("SELECT seq, url FROM pages ORDER BY seq")
+    [second] = crawl_all({"one": ("plain", "dict")}, **settings).values()
+    pages = second.rows("SELECT seq, url FROM pages ORDER BY seq")
+    assert 4 <= len(before) < len(pages)
+    assert pages[: len(before)] == before
+    assert [seq for seq, _ in pages] == list(range(1, len(pages) + 1))
+    assert {url for _, url in pages} >= {HUB, *(f"http://h.example/{n}" for n in range(PAGES))}
