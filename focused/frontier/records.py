@@ -11,7 +11,7 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from time import sleep
 from typing import IO, Any
@@ -184,11 +184,3 @@ def read_items(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
 def in_chunks(values: Sequence[int], size: int = 500) -> Iterable[Sequence[int]]:
     """Slices small enough for one SQL statement."""
     return (values[i : i + size] for i in range(0, len(values), size))
-
-
-def count_by(connection: sqlite3.Connection, column: str) -> dict[int, int]:
-    """How many links there are, by state or by outcome."""
-    if column not in {"state", "outcome"}:
-        raise ValueError(f"links are not counted by {column!r}")
-    with closing(connection.execute(f"SELECT {column}, count(*) FROM links GROUP BY 1")) as rows:  # noqa: S608
-        return {int(value): int(count) for value, count in rows}

@@ -1,1 +1,1 @@
-"""What a user sees of a crawl that has ended."""
+"""What a user sees of a crawl: its report, its status, why a page was fetched, its items again."""
