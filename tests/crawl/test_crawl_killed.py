@@ -95,7 +95,9 @@ def test_a_store_that_breaks_anywhere_is_told_once_and_loses_nothing(method: str
         assert broken.exit_code == 1, broken.log[-2_000:]
         assert "start the same command again" in broken.last_line
         assert "Traceback" not in broken.log
-        assert broken.log.count("the job's file cannot be written") == 3  # the error, the statistics, the last line
+        assert (
+            broken.log.count("the job's file cannot be written") == 4
+        )  # the error, the end, the statistics, the last line
         after = run_crawl(arguments, folder=tmp_path, site=site, settings=settings)
     assert after.exit_code == 0
     with read_records(tmp_path / "job") as records:
