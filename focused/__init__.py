@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from focused.prioritizers.simple import Link, SimplePrioritizer
     from focused.testing.critic_checks import check_critic
     from focused.testing.prioritizer_checks import check_prioritizer
+    from focused.testing.store_checks import check_store
 
 __version__ = "0.1.0"
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "__version__",
     "check_critic",
     "check_prioritizer",
+    "check_store",
 ]
 
 _HOMES = {
@@ -38,6 +40,7 @@ _HOMES = {
     "Verdict": "focused.critics.base",
     "check_critic": "focused.testing.critic_checks",
     "check_prioritizer": "focused.testing.prioritizer_checks",
+    "check_store": "focused.testing.store_checks",
 }
 
 

@@ -308,7 +308,7 @@ class NoteStore(Protocol):
 
 
 class FrontierStore(LinkStore, LeaseStore, PageStore, ModelStore, NoteStore, Protocol):
-    """All links of a crawl with their evidence, in order; `focused.testing.stores.check_store` tests every store.
+    """All links of a crawl with their evidence, in order; `focused.testing.store_checks.check_store` tests every store.
 
     A store may be shared by several processes, its workers. Then counts are of all of them and may be a second old,
     links and leases are told by the same numbers everywhere, and a worker that gave no sign of life loses its leases:

@@ -45,7 +45,7 @@ from focused.redis.pool import Pool
 from focused.redis.records import Packing, body
 from focused.redis.server import Server, operation
 
-FORMAT = 2
+FORMAT = 3
 # What the script knows of an address.
 _KNOWN = np.dtype([("link", "<u4"), ("state", "u1"), ("wanted", "u1"), ("relevance", "<f4")])
 _LONGEST_URL = 65_535

@@ -1,4 +1,4 @@
-"""Helpers for tests: checks of critics and prioritizers, a local web that can misbehave, a crawl in one call."""
+"""Helpers for tests: checks of critics, prioritizers and stores, a local web that can misbehave, a crawl in one call."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from focused.testing.critic_checks import check_critic
     from focused.testing.prioritizer_checks import check_prioritizer
+    from focused.testing.store_checks import check_store
 
-__all__ = ["check_critic", "check_prioritizer"]
+__all__ = ["check_critic", "check_prioritizer", "check_store"]
 
 _HOMES = {
     "check_critic": "focused.testing.critic_checks",
     "check_prioritizer": "focused.testing.prioritizer_checks",
+    "check_store": "focused.testing.store_checks",
 }
 
 

@@ -27,12 +27,11 @@ def open_frontier(request, tmp_path):
             Topic(name="birds"), KeywordsCritic(keywords=["bird"]), Plain(), Trainer(1_000), scope=None, limits=None
         )
         if request.param == "folder":
-            store = open_folder(parts, tmp_path, Settings(given))
+            opened.append(open_folder(parts, tmp_path, Settings(given)))
         else:
             url = request.getfixturevalue("redis").url
-            store = join(parts, Settings({"REDIS_URL": url, **given}, priority="project"), lambda: False)
-        opened.append(store)
-        return Frontier.over(store)
+            opened.append(join(parts, Settings({"REDIS_URL": url, **given}, priority="project"), lambda: False))
+        return Frontier.over(opened[-1])
 
     yield make
     for store in opened:

@@ -12,7 +12,7 @@ import pytest
 from focused.frontier.store import SEED_RANK, NewLink, Outcome, PageRecord, State
 from focused.frontier.store_sqlite import SqliteStore
 from focused.pages.evidence import Evidence
-from focused.testing.stores import CHECKS, StoreDriver, check_store
+from focused.testing.store_checks import CHECKS, StoreDriver, check_store
 from tests.frontier.frontiers import Frontier, Plain, add, addresses, lease, lessons_since, opener, pool, rescore
 
 
