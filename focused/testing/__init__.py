@@ -1,4 +1,4 @@
-"""Helpers for tests: checks of critics, prioritizers and stores, a local web that can misbehave, a crawl in one call."""
+"""Helpers for tests: checks of critics, prioritizers and stores, a local misbehaving web, a crawl in one call."""
 
 from __future__ import annotations
 
