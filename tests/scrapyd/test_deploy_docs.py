@@ -99,7 +99,8 @@ def test_the_commands_of_the_first_section(tmp_path: Path, site: SiteServer, web
         scrapyd.wait(lambda: len(site.visits) > seen + 12, "nothing is fetched")
         listed, log, items = (reader.follow(look) for look in looks)
         assert job in listed
-        assert "'USER_AGENT': 'focused (+mailto:you@your.example)'" in log
+        assert "Topic 'astronomy" in log
+        assert site.visits[-1].headers["user-agent"] == "focused (+mailto:you@your.example)"
         assert not items or '"relevance"' in items
 
         assert "running" in reader.follow(cancel)
