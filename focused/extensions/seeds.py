@@ -14,9 +14,11 @@ from scrapy.spidermiddlewares.httperror import HttpError
 
 from focused import signals
 from focused.middlewares.errors import NotHtml, Postponed, why_unreachable
-from focused.parts import has_topic
+from focused.parts import has_topic, parts_of
 
 logger = logging.getLogger(__name__)
+
+_TRIED = "nothing was fetched: the job has tried these seeds before; give another JOBDIR"
 
 
 class SeedsExtension:
@@ -45,7 +47,11 @@ class SeedsExtension:
     def spider_closed(self, reason: str) -> None:
         """A crawl without a page ends for what kept it from its seeds."""
         stats = self.crawler.stats
-        if reason != "finished" or stats.get_value("focused/page/judged") or not self._missed:
+        store = parts_of(self.crawler).store
+        if reason != "finished" or stats.get_value("focused/page/judged") or (store and store.standing().pages):
+            return
+        if not self._missed:
+            stats.set_value("focused/stopped_by", _TRIED)
             return
         url, why = next(iter(self._missed.items()))
         more = f" ({len(self._missed) - 1} more: see the log)" if len(self._missed) > 1 else ""

@@ -23,6 +23,7 @@ from scrapy.http import Response
 from scrapy.utils.asyncio import CallLaterResult, call_later
 from scrapy.utils.defer import _schedule_coro
 
+from focused import signals as our_signals
 from focused.defaults import read
 from focused.frontier.engine import EngineAccess
 from focused.frontier.flights import Flights
@@ -40,6 +41,7 @@ from focused.frontier.store import (
     StoreAway,
     StoreBroken,
 )
+from focused.middlewares.errors import Refused
 from focused.pages.urls import join, url_to_host, url_to_key
 from focused.parts import Asked, Parts, has_topic, parts_of
 from focused.starting import close_before_start, refusal_of
@@ -194,7 +196,12 @@ class FrontierScheduler(BaseScheduler):
             return f"limit of {self._per_host} pages per host"
         reason = self.parts.scope.refusal(lease.url, lease.host.name, lease.depth, is_given=not lease.source)
         if reason and lease.seed:
-            logger.warning("The seed %s is not fetched: its host is not one that may be crawled", lease.url)
+            self.crawler.signals.send_catch_log(
+                our_signals.seed_missed,
+                request=Request(lease.url),
+                error=Refused("its host is not one that may be crawled"),
+                spider=self.spider,
+            )
         return f"out of scope: {reason}" if reason else ""
 
     # --- coming in ---------------------------------------------------------------------------------------------

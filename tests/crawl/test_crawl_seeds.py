@@ -97,3 +97,10 @@ def test_of_several_one_is_named_and_the_others_are_counted(crawl):
     )
     assert result.exit_code == 1
     assert result.last_line.endswith("(2 more: see the log)")
+
+
+def test_a_job_that_has_tried_its_seeds_says_so(crawl):
+    assert crawl({}).last_line.endswith("the answer was HTTP 404")
+    again = crawl({SEED: linking("http://a.example/")})
+    assert again.exit_code == 1
+    assert again.last_line == "nothing was fetched: the job has tried these seeds before; give another JOBDIR"
