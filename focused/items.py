@@ -34,7 +34,7 @@ FIELDS: dict[str, Callable[[Any], Any]] = {
     "order": lambda visit: visit.record.order,
     "score": lambda visit: None if visit.lease.seed else visit.lease.score,
     "time": lambda visit: visit.time,
-    "label": lambda visit: visit.label or None,
+    "label": lambda visit: visit.label,
 }
 """The fields of a page's item, in order, each with its value for a visit. ``label`` is left out where there is none."""
 VERDICT = ("relevance", "class", "score", "order")

@@ -52,7 +52,7 @@ class Visit:
     record: PageRecord | None = None
     links: FoundLinks | None = None
     is_followed: bool = False
-    label: str = ""
+    label: str | None = None
     time: str = ""
     gives_item: bool = False
     is_counted: bool = False

@@ -90,11 +90,11 @@ class Visits:
         visit.is_followed = visit.is_recorded and (self._follow_duplicates or not visit.is_duplicate)
         visit.label = self._label_of(visit)
 
-    def _label_of(self, visit: Visit) -> str:
-        """What the prioritizer says of the page's place on its path."""
+    def _label_of(self, visit: Visit) -> str | None:
+        """What the prioritizer says of the page's place on its path; None if it does not tell such things."""
         prioritizer = self._store.prioritizer
         if not prioritizer.labels_pages or not visit.is_recorded:
-            return ""
+            return None
         assert visit.page is not None
         arrived_by = self._store.evidence_of(visit.lease)
         return prioritizer.label_of(visit.page, visit.verdict, arrived_by=arrived_by)
