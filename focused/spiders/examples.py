@@ -23,6 +23,7 @@ from focused.pages.fetched import Fetched
 from focused.pages.page import PageLimits
 from focused.responses import limits_of, response_to_page_now
 from focused.running.loop import Stopped
+from focused.starting import demote_lists
 
 logger = logging.getLogger(__name__)
 
@@ -120,6 +121,7 @@ async def fetch_pages(
     if not distinct:
         return fetched
     crawler = Crawler(ExamplesSpider, _plain(settings))
+    demote_lists(crawler)
     given = {"urls": distinct, "fetched": fetched, "limits": limits_of(settings), "progress": progress}
     running = runner.crawl(crawler, **given) if runner is not None else crawler.crawl(**given)
     await (maybe_deferred_to_future(running) if isinstance(running, Deferred) else running)
