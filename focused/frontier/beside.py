@@ -93,6 +93,7 @@ class Beside:
 
     def failed(self, request: Request, error: Exception) -> None:
         """A request has come to nothing. A link that is dead is a lesson; all else teaches nothing, and waits on."""
+        self._outcomes.tell(request, error)
         outcome, detail = self._outcomes.outcome_of(error)
         if outcome is not Outcome.DEAD or not request.meta.get(META, {}).pop("scheduled", False):
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -290,3 +291,16 @@ def test_what_others_build_on_is_named_in_one_place_and_loads_nothing_before_it_
     code = "import sys, focused; print('numpy' in sys.modules); [getattr(focused, name) for name in focused.__all__]"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "False"
+
+
+@pytest.mark.parametrize(
+    "scheduler", ["focused.frontier.scheduler.FrontierScheduler", "scrapy.core.scheduler.Scheduler"]
+)
+def test_the_first_page_of_a_spider_is_named_if_it_cannot_be_crawled(project: ForeignProject, scheduler: str):
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        proxy = f"http://127.0.0.1:{taken.getsockname()[1]}"
+        options = ["-a", TOPIC, "-s", f"SCHEDULER={scheduler}", "-s", "ROBOTSTXT_OBEY=False"]
+        ran = project.scrapy("crawl", "articles", *options, http_proxy=proxy)
+    assert f"The seed {HUB} was not crawled: the proxy {proxy} cannot be reached" in ran.log
+    assert "The crawl ended: nothing was fetched" in ran.log
