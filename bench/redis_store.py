@@ -264,8 +264,8 @@ def main() -> None:
         began = time.perf_counter()
         fill(store, pages, options.links, options.hosts)
         standing = store.standing()
-        filled = f"filled in {time.perf_counter() - began:.0f} s"
-        print(f"{standing.waiting:,} links wait, {standing.evidence:,} pieces; {filled}")
+        seconds = time.perf_counter() - began
+        print(f"{standing.waiting:,} links wait, {standing.evidence:,} pieces; filled in {seconds:.0f} s")
         first = rescore(store)
         memory(server, options.links)
         with server.client() as client:

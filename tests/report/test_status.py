@@ -98,7 +98,8 @@ def test_a_crawl_that_runs(story: Story) -> None:
     assert len(story.running) > 5
     pages = [status.pages for status in story.running]
     assert pages == sorted(pages)
-    assert 0 < pages[0] < pages[-1] <= KILL_AFTER
+    # Killed when so many requests were seen; as many as were in progress then may still have been recorded.
+    assert 0 < pages[0] < pages[-1] <= KILL_AFTER + 4
     last = story.running[-1]
     assert (last.topic, last.prioritizer, last.critic) == ("star galaxy telescope", "focused", "keywords")
     assert last.pid not in {None, os.getpid()}

@@ -100,12 +100,13 @@ def test_every_answer_is_logged_in_order(server, tmp_path):
 
 
 def test_it_ends_with_its_block_also_while_a_connection_is_open():
+    before = set(threading.enumerate())
     with serve(Web.from_pages(PAGES)) as server:
         idle = socket.create_connection(("127.0.0.1", server.port), timeout=280)
         idle.sendall(b"HEAD http://one.example/ HTTP/1.1\r\n\r\n")
         assert idle.recv(1000).startswith(b"HTTP/1.1 200 OK")
     assert idle.recv(1) == b""
     idle.close()
-    assert not [thread for thread in threading.enumerate() if thread.name == "site-server"]
+    assert not [thread for thread in set(threading.enumerate()) - before if thread.name == "site-server"]
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", server.port))
