@@ -68,11 +68,12 @@ class Stage:
         folder = self.folder / prioritizer
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        arguments = {"topic": self.topic, "pages": pages, "prioritizer": prioritizer}
-        own = {"JOBDIR": folder, "LOG_FILE": folder / LOG, "FOCUSED_MODELS": self.folder / "models"}
+        arguments = {"topic": self.topic.resolve(), "pages": pages, "prioritizer": prioritizer}
+        here = folder.resolve()
+        own = {"JOBDIR": here, "LOG_FILE": here / LOG, "FOCUSED_MODELS": here.parent / "models"}
         settings = {**OWN_SERVER, **own}
         with serve(self.web, log=folder / "fetches.tsv") as server:
-            code = CrawlProcess(folder, arguments, settings, proxy=server.proxy, shown=True).wait(inf)
+            code = CrawlProcess(here, arguments, settings, proxy=server.proxy, shown=True).wait(inf)
         if code:
             raise DemonstrationFailed(f"the crawl {prioritizer} ended with {code}: see above, and {folder / LOG}")
         return _figures(folder, self.targets)
