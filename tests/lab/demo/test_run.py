@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -41,6 +43,15 @@ def test_a_crawl_of_the_demonstration_fetches_what_it_was_asked_for(crawl: DemoC
     assert crawl.pages == PAGES
     assert PAGES == len(set(crawl.fetched)) <= crawl.requests
     assert 0 < crawl.harvest < 1
+
+
+def test_its_folder_may_be_given_relative_to_where_it_is_started(
+    stage: Stage, crawl: DemoCrawl, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    topic = Path(os.path.relpath(stage.topic, tmp_path))
+    assert replace(stage, folder=Path("here"), topic=topic).crawl("breadth-first", pages=3).pages == 3
+    assert (tmp_path / "here" / "breadth-first" / "report.html").exists()
 
 
 def test_it_leaves_a_report_and_a_log(crawl: DemoCrawl) -> None:
