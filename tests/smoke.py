@@ -12,8 +12,8 @@ import sys
 from pathlib import Path
 
 import focused
-from focused.testing.reply import linking
-from focused.testing.site import SiteServer
+from focused.lab.site.reply import linking
+from focused.lab.site.server import SiteServer
 
 HUB = "http://hub.example/"
 ON, OFF = [f"{HUB}galaxy/{i}" for i in range(6)], [f"{HUB}prices/{i}" for i in range(6)]

@@ -1,4 +1,4 @@
-"""Helpers for tests: checks of critics, prioritizers and stores, a local misbehaving web, a crawl in one call."""
+"""Checks for tests: what every critic, prioritizer and store must keep."""
 
 from __future__ import annotations
 

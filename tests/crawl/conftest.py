@@ -10,8 +10,8 @@ import pytest
 
 from focused.lab.demo.files import write_web
 from focused.lab.demo.web import GeneratedWeb
-from focused.testing.crawl import CrawlResult, run_crawl
-from focused.testing.site import SitePage, SiteServer
+from focused.lab.site.crawl import CrawlResult, run_crawl
+from focused.lab.site.server import SitePage, SiteServer
 
 IMPATIENT = {"FOCUSED_BACKOFF_FIRST": 0.3, "FOCUSED_ROBOTS_RETRY": 0.3}
 

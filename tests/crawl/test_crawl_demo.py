@@ -9,8 +9,8 @@ import pytest
 
 from focused.lab.demo.web import GeneratedWeb
 from focused.lab.demo.webs import make_web
-from focused.testing.crawl import CrawlResult, run_crawl
-from focused.testing.site import SiteServer
+from focused.lab.site.crawl import CrawlResult, run_crawl
+from focused.lab.site.server import SiteServer
 
 PAGES = 250
 

@@ -17,9 +17,9 @@ import pytest
 import focused
 from focused.frontier.records import read_records
 from focused.frontier.store import Outcome
+from focused.lab.site.reply import Reply
+from focused.lab.site.server import SiteServer
 from focused.report.job_reader import JobReader
-from focused.testing.reply import Reply
-from focused.testing.site import SiteServer
 
 SCRIPT = Path(__file__).with_name("foreign_crawls.py")
 SCHEDULERS = {"ours": "focused.frontier.scheduler.FrontierScheduler", "stock": "scrapy.core.scheduler.Scheduler"}

@@ -6,8 +6,8 @@ import pytest
 
 from focused.lab.demo.web import GeneratedWeb
 from focused.lab.demo.webs import make_web
-from focused.testing.crawl import run_crawl
-from focused.testing.site import SiteServer
+from focused.lab.site.crawl import run_crawl
+from focused.lab.site.server import SiteServer
 
 PAGES = 600
 PLAIN_WINDOW = '[prioritizer]\nname = "apprentice"\noffsets = false\n'

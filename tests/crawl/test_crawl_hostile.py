@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import focused
-from focused.testing.crawl import CrawlResult, run_crawl
-from focused.testing.hostile import HOSTILE, deep
-from focused.testing.reply import Reply, linking
-from focused.testing.site import SiteServer
+from focused.lab.site.crawl import CrawlResult, run_crawl
+from focused.lab.site.hostile import HOSTILE, deep
+from focused.lab.site.reply import Reply, linking
+from focused.lab.site.server import SiteServer
 
 # Longer than any page takes that is not made to take for ever.
 PATIENCE = 15

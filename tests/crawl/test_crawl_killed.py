@@ -11,8 +11,8 @@ import pytest
 from focused.frontier.records import read_records
 from focused.lab.demo.bulk import bulk_web
 from focused.lab.demo.web import GeneratedWeb
-from focused.testing.crawl import run_crawl
-from focused.testing.site import SiteServer
+from focused.lab.site.crawl import run_crawl
+from focused.lab.site.server import SiteServer
 
 KILLS = 4
 CONCURRENT = 6

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from focused.lab.site.reply import Reply, linking, redirect
 from focused.pages.urls import url_to_host
 from focused.report.job_reader import JobReader
-from focused.testing.reply import Reply, linking, redirect
 
 HUB = "http://hub.example/"
 ON = "A star is seen through a telescope, and a galaxy is seen as many stars. Galaxy, star, telescope. "

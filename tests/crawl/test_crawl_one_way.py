@@ -14,7 +14,7 @@ import pytest
 
 import focused
 from focused.frontier.records import read_records
-from focused.testing.site import SiteServer
+from focused.lab.site.server import SiteServer
 
 HUB = "http://hub.example/"
 ON = "A star is seen through a telescope, and a galaxy is seen as many stars. Galaxy, star, telescope. "

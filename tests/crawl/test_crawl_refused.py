@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from focused.arrays import save_arrays
+from focused.lab.site.crawl import CrawlResult, run_crawl
+from focused.lab.site.reply import Reply, linking
+from focused.lab.site.server import SiteServer
 from focused.papers.prioritizers.apprentice import Apprentice
 from focused.prioritizers.base import Prioritizer
 from focused.prioritizers.focused import Focused
-from focused.testing.crawl import CrawlResult, run_crawl
-from focused.testing.reply import Reply, linking
-from focused.testing.site import SiteServer
 
 WORDS = {"topic": "star galaxy telescope", "seeds": "http://hub.example/"}
 EXAMPLES = "class\ttext\nstars\ta star and a galaxy\nother\ta soup and a stew\n"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from focused.testing.crawl import CrawlResult, run_crawl
-from focused.testing.reply import Reply, linking
-from focused.testing.site import SiteServer
+from focused.lab.site.crawl import CrawlResult, run_crawl
+from focused.lab.site.reply import Reply, linking
+from focused.lab.site.server import SiteServer
 
 SEED = "http://hub.example/"
 OTHERS = {"http://a.example/": linking("http://b.example/"), "http://b.example/": linking()}

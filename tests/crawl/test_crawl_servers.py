@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
+from focused.lab.site.crawl import CrawlResult
+from focused.lab.site.reply import Reply, html, in_turn, linking, redirect
 from focused.report.job_reader import JobReader
-from focused.testing.crawl import CrawlResult
-from focused.testing.reply import Reply, html, in_turn, linking, redirect
 
 HUB = "http://hub.example/"
 TEXT = "A star is seen through a telescope, and a galaxy is seen as many stars. " * 3

@@ -14,9 +14,9 @@ import msgspec
 import pytest
 from scrapy.settings import Settings
 
+from focused.lab.site.reply import Reply, Visit
+from focused.lab.site.server import SiteServer
 from focused.teaching.plan import ExampleSource, plan_teaching
-from focused.testing.reply import Reply, Visit
-from focused.testing.site import SiteServer
 from focused.testing.toys import BIRDS, MEALS, STARS
 from focused.topics.topic import load_topic
 

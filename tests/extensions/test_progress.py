@@ -16,9 +16,9 @@ import pytest
 from scrapy.settings import Settings
 
 from focused.extensions.progress import LiveLine, summary, terminal_for
-from focused.testing.crawl import run_crawl
-from focused.testing.reply import Reply
-from focused.testing.site import SiteServer
+from focused.lab.site.crawl import run_crawl
+from focused.lab.site.reply import Reply
+from focused.lab.site.server import SiteServer
 
 ROOT = Path(__file__).parents[2]
 LINE = re.compile(

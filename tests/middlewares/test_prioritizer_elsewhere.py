@@ -13,8 +13,8 @@ import pytest
 
 import focused
 from focused.frontier.records import read_records
-from focused.testing.reply import Reply, linking
-from focused.testing.site import SiteServer
+from focused.lab.site.reply import Reply, linking
+from focused.lab.site.server import SiteServer
 
 SPIDER = """
 import scrapy

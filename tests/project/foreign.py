@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from focused.testing.site import SiteServer
+from focused.lab.site.server import SiteServer
 
 ROOT = Path(__file__).parents[2]
 SPIDER = """

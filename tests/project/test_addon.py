@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from focused.testing.reply import Reply, linking
-from focused.testing.site import SiteServer
+from focused.lab.site.reply import Reply, linking
+from focused.lab.site.server import SiteServer
 from tests.project.foreign import ADDON, ROOT, ForeignProject, Ran
 
 HUB = "http://hub.example/"

@@ -9,7 +9,7 @@ import pytest
 
 from focused.lab.demo.web import GeneratedWeb
 from focused.lab.demo.webs import make_web
-from focused.testing.site import SiteServer
+from focused.lab.site.server import SiteServer
 from tests.installed import Environment, build, clone
 from tests.project.foreign import ForeignProject, Ran
 

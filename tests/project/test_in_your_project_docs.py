@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
+from focused.lab.site.reply import linking
+from focused.lab.site.server import SiteServer
 from focused.settings import ITEM_PIPELINES
-from focused.testing.reply import linking
-from focused.testing.site import SiteServer
 from tests.project.foreign import ROOT, ForeignProject
 
 PAGE = (ROOT / "docs" / "in-your-project.md").read_text("utf-8")

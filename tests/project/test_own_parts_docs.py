@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
+from focused.lab.site.crawl import run_crawl
+from focused.lab.site.server import SiteServer
 from focused.registry import names
 from focused.testing import check_critic, check_prioritizer
-from focused.testing.crawl import run_crawl
-from focused.testing.site import SiteServer
 
 DOCS = Path(__file__).parents[2] / "docs"
 HUB = "http://hub.example/"

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import focused
-from focused.testing.reply import linking
-from focused.testing.site import SiteServer
+from focused.lab.site.reply import linking
+from focused.lab.site.server import SiteServer
 
 ROOT = Path(focused.__file__).parents[1]
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from focused.frontier.records import read_records
+from focused.lab.site.crawl import CrawlResult, run_crawl
+from focused.lab.site.reply import Reply, html, redirect
+from focused.lab.site.server import SiteServer
 from focused.report.job_reader import JobReader
-from focused.testing.crawl import CrawlResult, run_crawl
-from focused.testing.reply import Reply, html, redirect
-from focused.testing.site import SiteServer
 
 HOSTILE = '<script>alert(1)</script>\u202e\x07 & "birds" \''
 TOPIC = 'name = "birds <&> beaks"\nkeywords = ["bird", "wing", "feather", "beak"]\nseeds = ["http://a.example/"]\n'

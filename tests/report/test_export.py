@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from lxml import etree
 
+from focused.lab.site.crawl import CrawlResult, run_crawl
+from focused.lab.site.server import SiteServer
 from focused.papers.prioritizers.apprentice import Apprentice
 from focused.papers.prioritizers.observed import BestFirstObserved, for_apprentice
 from focused.prioritizers.base import Prioritizer
@@ -21,8 +23,6 @@ from focused.prioritizers.focused import Focused
 from focused.registry import find, names
 from focused.report.job_reader import JobReader
 from focused.report.lessons import NothingLearned, read_lessons, study_lessons
-from focused.testing.crawl import CrawlResult, run_crawl
-from focused.testing.site import SiteServer
 
 FIELDS = ["url", "title", "relevance", "class", "depth", "parent", "order", "score", "time", "label"]
 

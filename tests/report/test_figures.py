@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from focused.frontier.store import Outcome
+from focused.lab.site.crawl import CrawlResult
 from focused.report.figures import PageFigures
 from focused.report.job_reader import JobReader
 from focused.report.reader import PageTable
-from focused.testing.crawl import CrawlResult
 
 
 @pytest.fixture

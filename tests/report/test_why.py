@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from focused.frontier.records import read_records
+from focused.lab.site.crawl import CrawlResult
 from focused.report.job_reader import JobReader
 from focused.report.why import UnknownLink, explain_link, list_next
-from focused.testing.crawl import CrawlResult
 
 A = "http://a.example"
 

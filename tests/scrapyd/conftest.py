@@ -10,7 +10,7 @@ import pytest
 from focused.lab.demo.bulk import bulk_web
 from focused.lab.demo.files import write_web
 from focused.lab.demo.web import GeneratedWeb
-from focused.testing.site import SiteServer
+from focused.lab.site.server import SiteServer
 from tests.egg import build_egg
 from tests.scrapyd.daemon import Scrapyd, documented_conf
 

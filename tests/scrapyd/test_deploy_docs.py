@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import unquote_plus
 
 from focused.lab.demo.web import GeneratedWeb
-from focused.testing.site import SiteServer
+from focused.lab.site.server import SiteServer
 from tests.egg import ROOT, copy_project
 from tests.scrapyd.daemon import DEPLOY_PAGE, STATE, Scrapyd, documented_conf
 

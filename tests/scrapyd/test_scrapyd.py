@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from focused.lab.demo.web import GeneratedWeb
-from focused.testing.site import SiteServer
+from focused.lab.site.server import SiteServer
 from tests.scrapyd.daemon import Scrapyd, documented_conf
 
 WORDS = "star galaxy telescope"

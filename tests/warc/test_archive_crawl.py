@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from warcio.archiveiterator import ArchiveIterator
 
-from focused.testing.crawl import CrawlResult, run_crawl
-from focused.testing.reply import Reply, gzipped, html, redirect
-from focused.testing.site import SiteServer
+from focused.lab.site.crawl import CrawlResult, run_crawl
+from focused.lab.site.reply import Reply, gzipped, html, redirect
+from focused.lab.site.server import SiteServer
 from focused.warc.web import Web
 
 A = "http://a.example"

@@ -65,7 +65,7 @@ def _warc(text: str) -> Path:
 
 
 def _serve(web: GeneratedWeb, port: int) -> None:
-    from focused.testing.site import SiteServer
+    from focused.lab.site.server import SiteServer
 
     with SiteServer(web.pages, port=port) as site:
         first = next(iter(web.classes))

@@ -13,8 +13,8 @@ from http import HTTPStatus
 from pathlib import Path
 
 from focused.lab.replay.log import FetchLog
-from focused.testing.reply import Reply, Visit
-from focused.testing.site import SiteServer
+from focused.lab.site.reply import Reply, Visit
+from focused.lab.site.server import SiteServer
 from focused.warc.reader import Recorded
 from focused.warc.web import Web
 

@@ -6,8 +6,8 @@ import zlib
 
 import pytest
 
-from focused.testing import hostile
-from focused.testing.reply import Reply
+from focused.lab.site import hostile
+from focused.lab.site.reply import Reply
 
 
 def body_of(reply: Reply) -> bytes:

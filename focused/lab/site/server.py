@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
-from focused.testing.reply import BEFORE_HEADERS, Handler, Reply, Visit
+from focused.lab.site.reply import BEFORE_HEADERS, Handler, Reply, Visit
 
 SitePage = Reply | Handler | str | tuple[int, Mapping[str, str], bytes]
 _NOT_FOUND = Reply(status=404, body=b"<html><title>Not Found</title><h1>Not Found</h1></html>")

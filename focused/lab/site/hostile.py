@@ -9,7 +9,7 @@ import gzip
 import zlib
 from collections.abc import Callable, Iterator
 
-from focused.testing.reply import BEFORE_HEADERS, Reply, html
+from focused.lab.site.reply import BEFORE_HEADERS, Reply, html
 
 _MB = 1 << 20
 _FILLER = b"<p>" + b"so it goes on and on " * 3_000 + b"</p>\n"

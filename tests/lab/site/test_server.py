@@ -9,8 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from focused.testing.reply import BEFORE_HEADERS, Reply, gzipped, html, in_turn, redirect
-from focused.testing.site import SiteServer
+from focused.lab.site.reply import BEFORE_HEADERS, Reply, gzipped, html, in_turn, redirect
+from focused.lab.site.server import SiteServer
 
 
 def fetch(site: SiteServer, url: str) -> tuple[int, bytes]:
