@@ -57,6 +57,11 @@ class Evidence:
         columns = dense if dense.ndim == 2 else dense.reshape(n, 1)
         return cls(starts, ids, columns, where, none, none.copy(), none.copy())
 
+    @classmethod
+    def of_numbers(cls, dense: NDArray[np.float32], leaf: NDArray[np.int32]) -> Evidence:
+        """Evidence without ids: a row of numbers, or just one, for each link."""
+        return cls.of(np.zeros(len(leaf) + 1, np.int64), np.zeros(0, np.uint32), dense, leaf)
+
     def __len__(self) -> int:
         return len(self.starts) - 1
 

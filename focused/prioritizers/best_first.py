@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.critics.base import Verdict
 from focused.pages.evidence import Evidence
+from focused.pages.page import Links, Page
 from focused.prioritizers.base import Prioritizer
-
-if TYPE_CHECKING:
-    from focused.critics.base import Verdict
-    from focused.pages.page import Links, Page
 
 
 class BestFirst(Prioritizer):
@@ -23,9 +21,7 @@ class BestFirst(Prioritizer):
 
     def evidence(self, page: Page, verdict: Verdict, links: Links, **known: Any) -> Evidence:
         """R(*u*) for every link of *u*."""
-        n = len(links)
-        relevance = np.full((n, 1), verdict.relevance, np.float32)
-        return Evidence.of(np.zeros(n + 1, np.int64), np.zeros(0, np.uint32), relevance, links.first)
+        return Evidence.of_numbers(np.full(len(links), verdict.relevance, np.float32), links.first)
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """R(*u*), as it is in the evidence."""

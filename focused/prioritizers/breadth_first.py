@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.critics.base import Verdict
 from focused.pages.evidence import Evidence
+from focused.pages.page import Links, Page
 from focused.prioritizers.base import Prioritizer
-
-if TYPE_CHECKING:
-    from focused.critics.base import Verdict
-    from focused.pages.page import Links, Page
 
 
 class BreadthFirst(Prioritizer):
@@ -22,8 +20,7 @@ class BreadthFirst(Prioritizer):
 
     def evidence(self, page: Page, verdict: Verdict, links: Links, **known: Any) -> Evidence:
         """Nothing but the leaves of the links."""
-        n = len(links)
-        return Evidence.of(np.zeros(n + 1, np.int64), np.zeros(0, np.uint32), np.zeros((n, 0), np.float32), links.first)
+        return Evidence.of_numbers(np.zeros((len(links), 0), np.float32), links.first)
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """0.5 for each link."""

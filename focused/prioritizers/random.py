@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.critics.base import Verdict
 from focused.pages.evidence import Evidence
+from focused.pages.page import Links, Page
 from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Prioritizer
-
-if TYPE_CHECKING:
-    from focused.critics.base import Verdict
-    from focused.pages.page import Links, Page
 
 _FINEST = 24  # bits of a float32 between 0 and 1
 
@@ -27,8 +25,7 @@ class Random(Prioritizer):
     def evidence(self, page: Page, verdict: Verdict, links: Links, **known: Any) -> Evidence:
         """The number of each link's address."""
         keys = np.fromiter(map(url_to_key, links.urls), np.uint64, len(links))
-        n = len(links)
-        return Evidence.of(np.zeros(n + 1, np.int64), np.zeros(0, np.uint32), self._numbers(keys), links.first)
+        return Evidence.of_numbers(self._numbers(keys), links.first)
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """The number, as it is in the evidence."""

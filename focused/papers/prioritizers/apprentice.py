@@ -89,13 +89,7 @@ class Apprentice(Prioritizer):
         self._made_for = {"learner": learner, "bits": bits, "d_max": d_max, **switches}
 
     def evidence(
-        self,
-        page: Page,
-        verdict: Verdict,
-        links: Links,
-        *,
-        fetched: NDArray[np.float32] | None = None,
-        arrived_by: Evidence | None = None,
+        self, page: Page, verdict: Verdict, links: Links, *, fetched: NDArray[np.float32] | None = None, **known: Any
     ) -> Evidence:
         """The words within ``d_max`` leaves of each link, and what the critic says of page, anchor and words."""
         starts, ids = window(page, links, self.d_max, offsets=self.offsets)

@@ -24,7 +24,7 @@ What was tried: docs/classics.md.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 from msgspec import Meta
@@ -33,9 +33,10 @@ from scipy.sparse import csr_matrix
 
 from focused.arrays import Arrays
 from focused.critics.bag import Bag, Vocabulary, min_pages_for
-from focused.critics.base import Critic
+from focused.critics.base import Critic, Verdict
 from focused.options import Seed
 from focused.pages.evidence import ON_PAGE, Evidence, mix
+from focused.pages.page import Links, Page
 from focused.pages.tokens import Ids
 from focused.papers.paths.stops import FURTHEST, Stops
 from focused.papers.prioritizers.bayes import Bayes, Floats
@@ -43,10 +44,6 @@ from focused.papers.prioritizers.clicks import Clicks
 from focused.papers.prioritizers.ground import is_held_out
 from focused.papers.prioritizers.taught import FiguresByName, NotTaught, TaughtPrioritizer, TeachingProgress
 from focused.prioritizers.base import Combination, Contribution
-
-if TYPE_CHECKING:
-    from focused.critics.base import Verdict
-    from focused.pages.page import Links, Page
 
 LAYERS = FURTHEST + 1
 OTHER = LAYERS

@@ -9,20 +9,17 @@ the others: a seed that happens to be an example must not outrank everything.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.critics.base import Critic
+from focused.critics.base import Critic, Verdict
 from focused.options import Seed
 from focused.pages.evidence import Evidence
+from focused.pages.page import Links, Page
 from focused.papers.prioritizers.similarity import Similarity
 from focused.prioritizers.base import Combination, Contribution, Prioritizer
-
-if TYPE_CHECKING:
-    from focused.critics.base import Verdict
-    from focused.pages.page import Links, Page
 
 
 class Cosine(Prioritizer):
@@ -37,9 +34,8 @@ class Cosine(Prioritizer):
 
     def evidence(self, page: Page, verdict: Verdict, links: Links, **known: Any) -> Evidence:
         """The cosine of *u*, for every link of *u*."""
-        n = len(links)
-        cosine = np.full(n, self._similarity.of_page(page, verdict), np.float32)
-        return Evidence.of(np.zeros(n + 1, np.int64), np.zeros(0, np.uint32), cosine, links.first)
+        cosine = np.full(len(links), self._similarity.of_page(page, verdict), np.float32)
+        return Evidence.of_numbers(cosine, links.first)
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """The cosine, as it was written down."""

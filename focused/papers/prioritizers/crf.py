@@ -118,13 +118,7 @@ class Crf(TaughtPrioritizer):
         self._logits.clear()
 
     def evidence(
-        self,
-        page: Page,
-        verdict: Verdict,
-        links: Links,
-        *,
-        fetched: NDArray[np.float32] | None = None,
-        arrived_by: Evidence | None = None,
+        self, page: Page, verdict: Verdict, links: Links, *, arrived_by: Evidence | None = None, **known: Any
     ) -> Evidence:
         """What is known of each link, and α and δ of its path up to it."""
         alpha, delta = self._states_of(page, arrived_by)

@@ -24,21 +24,18 @@ the same page the greatest potential and depth count, as in Hersovici et al.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from focused.critics.base import RELEVANT, Critic
+from focused.critics.base import RELEVANT, Critic, Verdict
 from focused.options import Seed
 from focused.pages.evidence import Evidence
+from focused.pages.page import Links, Page
 from focused.prioritizers.base import Combination, Contribution, Prioritizer
 from focused.schema import Share
-
-if TYPE_CHECKING:
-    from focused.critics.base import Verdict
-    from focused.pages.page import Links, Page
 
 
 class FishSearch(Prioritizer):
@@ -70,8 +67,7 @@ class FishSearch(Prioritizer):
         self, page: Page, verdict: Verdict, links: Links, *, arrived_by: Evidence | None = None, **known: Any
     ) -> Evidence:
         """Potential score and depth of each link."""
-        n = len(links)
-        dense = np.zeros((n, 2), np.float32)
+        dense = np.zeros((len(links), 2), np.float32)
         depth = self.depth if arrived_by is None else float(arrived_by.dense[:, 1].max())
         place = _places(links)
         if verdict.relevance >= self.relevant:
@@ -80,7 +76,7 @@ class FishSearch(Prioritizer):
         elif depth > 0:
             dense[:, 0] = np.where(place < self.width, 0.5, 0)
             dense[:, 1] = depth - 1
-        return Evidence.of(np.zeros(n + 1, np.int64), np.zeros(0, np.uint32), dense, links.first)
+        return Evidence.of_numbers(dense, links.first)
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """The potential score, as it was written down."""

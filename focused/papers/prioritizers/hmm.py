@@ -144,22 +144,15 @@ class Hmm(TaughtPrioritizer):
             self._model = clusters, HmmChain(knowledge["transitions"], knowledge["emissions"])
 
     def evidence(
-        self,
-        page: Page,
-        verdict: Verdict,
-        links: Links,
-        *,
-        fetched: NDArray[np.float32] | None = None,
-        arrived_by: Evidence | None = None,
+        self, page: Page, verdict: Verdict, links: Links, *, arrived_by: Evidence | None = None, **known: Any
     ) -> Evidence:
         """What is foretold of the page's children: the same for all its links."""
         foretold = belief_on_arrival(arrived_by, self.inference)
         if self._model is not None:
             clusters, chain = self._model
             foretold = self._beyond(chain, foretold, clusters.of_page(page))
-        n = len(links)
-        dense = np.tile(foretold.astype(np.float32), (n, 1))
-        return Evidence.of(np.zeros(n + 1, np.int64), np.zeros(0, np.uint32), dense, links.first)
+        dense = np.tile(foretold.astype(np.float32), (len(links), 1))
+        return Evidence.of_numbers(dense, links.first)
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """By the states foretold."""

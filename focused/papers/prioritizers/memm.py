@@ -113,13 +113,7 @@ class Memm(TaughtPrioritizer):
         self._models = Models.restore(knowledge) if knowledge else None
 
     def evidence(
-        self,
-        page: Page,
-        verdict: Verdict,
-        links: Links,
-        *,
-        fetched: NDArray[np.float32] | None = None,
-        arrived_by: Evidence | None = None,
+        self, page: Page, verdict: Verdict, links: Links, *, arrived_by: Evidence | None = None, **known: Any
     ) -> Evidence:
         """What is believed of the page after it was seen, and what is seen of each link."""
         belief = belief_on_arrival(arrived_by, self.inference)

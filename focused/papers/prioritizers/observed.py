@@ -7,21 +7,18 @@ be trained offline on the lessons of the crawl and lead a second one.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from focused.arrays import Arrays
-from focused.critics.base import Critic
+from focused.critics.base import Critic, Verdict
 from focused.options import Seed, make
 from focused.pages.evidence import Evidence
+from focused.pages.page import Links, Page
 from focused.papers.prioritizers.apprentice import Apprentice
 from focused.prioritizers.base import Combination, Lessons, Prioritizer
-
-if TYPE_CHECKING:
-    from focused.critics.base import Verdict
-    from focused.pages.page import Links, Page
 
 
 def for_apprentice(lessons: Lessons) -> Lessons:

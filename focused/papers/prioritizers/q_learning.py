@@ -20,7 +20,7 @@ What was tried: docs/classics.md.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 from msgspec import Meta
@@ -29,9 +29,10 @@ from scipy.sparse import csr_matrix
 from scipy.stats import spearmanr
 
 from focused.arrays import Arrays
-from focused.critics.base import Critic
+from focused.critics.base import Critic, Verdict
 from focused.options import Seed
 from focused.pages.evidence import ON_PAGE, Evidence, mix
+from focused.pages.page import Links, Page
 from focused.pages.tokens import Ids
 from focused.pages.url_words import url_features
 from focused.papers.pages.headings import headings
@@ -45,10 +46,6 @@ from focused.papers.prioritizers.taught import FiguresByName, NotTaught, TaughtP
 from focused.prioritizers.base import Combination, Contribution
 from focused.prioritizers.rows import append_to_rows
 from focused.schema import Share
-
-if TYPE_CHECKING:
-    from focused.critics.base import Verdict
-    from focused.pages.page import Links, Page
 
 _MOST_WORDS_OF_PAGE = 20
 _LEAST_LINKS = 2

@@ -16,24 +16,20 @@ The score is potential(*v*). Where several links lead to a page the greatest cou
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from focused.critics.base import Critic
+from focused.critics.base import Critic, Verdict
 from focused.options import Seed
 from focused.pages.evidence import Evidence
-from focused.pages.page import texts_of
+from focused.pages.page import Links, Page, texts_of
 from focused.papers.prioritizers.features import anchor_spans
 from focused.papers.prioritizers.similarity import By, Similarity
 from focused.prioritizers.base import Combination, Contribution, Prioritizer
 from focused.schema import Share
-
-if TYPE_CHECKING:
-    from focused.critics.base import Verdict
-    from focused.pages.page import Links, Page
 
 
 class SharkSearch(Prioritizer):
@@ -65,11 +61,10 @@ class SharkSearch(Prioritizer):
         self, page: Page, verdict: Verdict, links: Links, *, arrived_by: Evidence | None = None, **known: Any
     ) -> Evidence:
         """The inherited score, and the similarity of each link's text and of the words around it."""
-        n = len(links)
-        dense = np.empty((n, 3), np.float32)
+        dense = np.empty((len(links), 3), np.float32)
         dense[:, 0] = self._inherited(self._similarity.of_page(page, verdict), arrived_by)
         dense[:, 1], dense[:, 2] = self._neighbourhood(page, links)
-        return Evidence.of(np.zeros(n + 1, np.int64), np.zeros(0, np.uint32), dense, links.first)
+        return Evidence.of_numbers(dense, links.first)
 
     def _inherited(self, similarity: float, arrived_by: Evidence | None) -> float:
         """What the links of a page inherit."""
