@@ -287,7 +287,7 @@ class FrontierScheduler(BaseScheduler):
         self._company.came_back(lease.token)
         if request.url != self._flights[lease.token].url:
             url = join(request.url, "")
-            admitted = self.parts.scope.admit([url], [url_to_host(url)], request.meta.get("depth", 0))[0]
+            admitted = self.parts.scope.admit([url], request.meta.get("depth", 0))[0]
             if not url or admitted is None:
                 note(request, Outcome.DENIED, f"redirect out of scope: {request.url}")
                 return False

@@ -4,9 +4,9 @@ Two kinds of rules. What an address says of itself: scheme, host, patterns, leng
 segments, too many parameters. And what many addresses say together: calendars, combinations of parameters and hosts
 without end, which are bounded by counting addresses that differ only in their numbers or values.
 
-An address is judged when it is first seen; verdicts are remembered for the last 100,000 addresses or so, by their
-hash. So the counts are of distinct addresses, roughly: one that comes back after it was forgotten counts again, and a
-crawl that is started again counts anew what its pages show it. Limits bound a trap; they do not measure it.
+An address is judged when it is first seen; verdicts are remembered for the last 50,000 addresses. So the counts are of
+distinct addresses, roughly: one that comes back after it was forgotten counts again, and a crawl that is started again
+counts anew what its pages show it. Limits bound a trap; they do not measure it.
 """
 
 from __future__ import annotations
@@ -15,12 +15,14 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Self
 
 from scrapy.settings import BaseSettings
 
 from focused.bounded import Bounded
 from focused.defaults import DEFAULTS, read
+from focused.pages.urls import url_to_host
 from focused.safety.sessions import clean
 
 _REMEMBERED = 50_000
@@ -78,9 +80,7 @@ class Scope:
         self._hosts: Bounded[str, str] = Bounded(_COUNTED_HOSTS)
         self._links_of: Bounded[str, int] = Bounded(_COUNTED_HOSTS)
         self._patterns: Bounded[int, int] = Bounded(_COUNTED_PATTERNS)
-        # Verdicts by the hash of the address: True, another address, or a reason in a tuple. Two generations.
-        self._young: dict[int, bool | str | tuple[str]] = {}
-        self._old: dict[int, bool | str | tuple[str]] = {}
+        self._verdict = lru_cache(_REMEMBERED)(self._judge)
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
@@ -88,26 +88,17 @@ class Scope:
         rules = {field.name: read(settings, _setting_of(field.name)) for field in fields(Rules)}
         return cls(Rules(**rules))
 
-    def admit(self, urls: Sequence[str], hosts: Sequence[str], depth: int) -> list[str | None]:
+    def admit(self, urls: Sequence[str], depth: int) -> list[str | None]:
         """For each address the one under which it may enter the frontier, or None."""
         if self.rules.depth and depth > self.rules.depth:
             self.refused["depth"] += len(urls)
             return [None] * len(urls)
-        young = self._young
         admitted: list[str | None] = []
-        for url, host in zip(urls, hosts, strict=True):
-            key = hash(url)
-            verdict = young.get(key)
-            if verdict is None:
-                verdict = self._first_time(key, url, host)
-                young = self._young
-            if verdict is True:
-                admitted.append(url)
-            elif isinstance(verdict, str):
-                admitted.append(verdict)
-            else:
-                self.refused[verdict[0]] += 1  # type: ignore[index]  # a reason: there is no False
-                admitted.append(None)
+        for url in urls:
+            address, reason = self._verdict(url)
+            if reason:
+                self.refused[reason] += 1
+            admitted.append(address)
         return admitted
 
     def refusal(self, url: str, host: str, depth: int, *, is_given: bool = False) -> str:
@@ -120,27 +111,15 @@ class Scope:
             reason = "depth" if 0 < self.rules.depth < depth else self._pattern_reason(url)
         return reason
 
-    def _first_time(self, key: int, url: str, host: str) -> bool | str | tuple[str]:
-        verdict = self._old.get(key)
-        if verdict is None:
-            verdict = self._judge(url, host)
-        if len(self._young) >= _REMEMBERED:
-            self._old, self._young = self._young, {}
-        self._young[key] = verdict
-        return verdict
-
-    def _judge(self, url: str, host: str) -> bool | str | tuple[str]:
+    def _judge(self, url: str) -> tuple[str | None, str]:
+        """The address under which one may enter, or None and the reason."""
         cleaned = clean(url) if "?" in url or ";" in url or "/(" in url else url
-        reason = self._reason(cleaned, host)
-        if reason:
-            return (reason,)
         if cleaned != url:
             # The clean address may have been seen, and counted, before.
-            known = self._young.get(hash(cleaned))
-            if known is None:
-                known = self._young[hash(cleaned)] = self._limit(cleaned, host) or True
-            return cleaned if known is True else known
-        return self._limit(url, host) or True
+            return self._verdict(cleaned)
+        host = url_to_host(url)
+        reason = self._reason(url, host) or self._limit(url, host)
+        return (None, reason) if reason else (url, "")
 
     def _reason(self, url: str, host: str) -> str:
         rules = self.rules
@@ -186,24 +165,24 @@ class Scope:
             return "repeats"
         return ""
 
-    def _limit(self, url: str, host: str) -> tuple[str] | None:
+    def _limit(self, url: str, host: str) -> str:
         """Count a new address; the reason why it is one too many."""
         rules = self.rules
         count = self._links_of.get(host, 0)
         if rules.host_links and count >= rules.host_links:
-            return ("host_links",)
+            return "host_links"
         path, mark, query = url.partition("?")
         if mark and rules.queries:
             many = query.count("&") >= 2
             names = ",".join(sorted(part.partition("=")[0] for part in query.split("&"))) if not many else "&"
             if self._is_over(hash((path, names)), rules.queries // 10 if many else rules.queries):
-                return ("queries",)
+                return "queries"
         # A year, or a parameter: most addresses have neither, and are spared the search.
         dated = rules.dates and (mark or "20" in path or "19" in path) and _DATE.search(url)
         if dated and self._is_over(hash(_DIGITS.sub("0", url)), rules.dates):
-            return ("dates",)
+            return "dates"
         self._links_of[host] = count + 1
-        return None
+        return ""
 
     def _is_over(self, pattern: int, limit: int) -> bool:
         count = self._patterns.get(pattern, 0) + 1

@@ -15,7 +15,6 @@ from typing import Protocol
 from focused.critics.base import Critic, Verdict
 from focused.frontier.store import Admitted, FrontierStore, Lease, NewLink, Outcome, PageRecord
 from focused.pages.page import Page
-from focused.pages.urls import url_to_host
 from focused.prioritizers.base import Lessons
 from focused.safety.scope import Scope
 from focused.visits.seeds import learn_from_seed
@@ -103,8 +102,7 @@ class Visits:
         """The links of a page that are in scope, and what the frontier knows of them: asked once a page."""
         if visit.links is None:
             assert visit.page is not None
-            found = visit.page.links.urls
-            admitted = self._scope.admit(found, [url_to_host(url) for url in found], visit.lease.depth + 1)
+            admitted = self._scope.admit(visit.page.links.urls, visit.lease.depth + 1)
             rows = [i for i, url in enumerate(admitted) if url]
             urls = [url for url in admitted if url]
             visit.links = self.ask(rows, urls)

@@ -5,14 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.settings import Settings
 
-from focused.pages.urls import url_to_host
 from focused.safety.scope import Rules, Scope
 from focused.safety.sessions import clean
 from focused.topics.arguments import parse_arguments
 
 
 def admit(scope, *urls, depth=1):
-    return scope.admit(list(urls), [url_to_host(url) for url in urls], depth)
+    return scope.admit(urls, depth)
 
 
 def refusals(rules, *urls):
@@ -131,7 +130,7 @@ def test_what_is_remembered_is_bounded(monkeypatch):
     scope = Scope(Rules())
     for i in range(2_000):
         assert admit(scope, f"http://a.com/{i}", "http://a.com/home") == [f"http://a.com/{i}", "http://a.com/home"]
-    assert len(scope._young) + len(scope._old) <= 201
+    assert scope._verdict.cache_info().currsize == 100
 
 
 def test_settings_and_arguments_add_up():
