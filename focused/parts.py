@@ -8,8 +8,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, Self
 from weakref import WeakKeyDictionary
 
 from scrapy import Request
@@ -128,9 +129,22 @@ class _Counter:
         self._crawler.signals.send_catch_log(signals.page_judged, record=record, spider=self._crawler.spider)
 
 
-def has_topic(crawler: Crawler) -> bool:
-    """Is there anything to prioritize for?"""
-    return topic_of(crawler) is not None
+class Component:
+    """A Scrapy component that has something to do in crawls with a topic; in others it is not there."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        if topic_of(crawler) is None:
+            raise NotConfigured
+        self.crawler = crawler
+
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
+
+    @cached_property
+    def parts(self) -> Parts:
+        """What the components of this crawl share."""
+        return parts_of(self.crawler)
 
 
 def parts_of(crawler: Crawler) -> Parts:

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from typing import Self
 
 from scrapy import signals as scrapy_signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
 from scrapy.utils.defer import _schedule_coro
 
 from focused import signals
@@ -20,7 +18,7 @@ from focused.defaults import read
 from focused.frontier.beside import store_of
 from focused.frontier.scheduler import frontier_of
 from focused.frontier.store import Outcome, PageRecord
-from focused.parts import has_topic, parts_of
+from focused.parts import Component
 from focused.report.text import counted
 from focused.schema import Dry
 from focused.starting import close_before_start
@@ -28,12 +26,12 @@ from focused.starting import close_before_start
 logger = logging.getLogger(__name__)
 
 
-class LimitsExtension:
+class LimitsExtension(Component):
     """Watches the verdicts. Reasons for closing: ``pages``, ``found``, ``dry``; else Scrapy's own."""
 
     def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
         settings = crawler.settings
-        self.crawler = crawler
         self._pages: int = read(settings, "FOCUSED_STOP_PAGES")
         self._found: int = read(settings, "FOCUSED_STOP_FOUND")
         self._dry: Dry | None = read(settings, "FOCUSED_STOP_DRY") or None
@@ -43,12 +41,6 @@ class LimitsExtension:
         crawler.signals.connect(self.page_judged, signals.page_judged)
         crawler.signals.connect(self.spider_idle, scrapy_signals.spider_idle)
         crawler.signals.connect(self.spider_closed, scrapy_signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        if not has_topic(crawler):
-            raise NotConfigured
-        return cls(crawler)
 
     def spider_opened(self) -> None:
         """Take up the counts of an earlier start."""
@@ -78,7 +70,7 @@ class LimitsExtension:
         self._close_with_enough()
 
     def _close_with_enough(self) -> bool:
-        store = parts_of(self.crawler).store
+        store = self.parts.store
         if store is None:
             return self._closing
         standing = store.standing()
@@ -96,7 +88,7 @@ class LimitsExtension:
         logger.info("The crawl ended: %s", stats.get_value("focused/stopped_by"))
 
     def _reason(self, reason: str) -> str:
-        job = parts_of(self.crawler).job
+        job = self.parts.job
         if reason == "shutdown" and job is not None and job.lasts:
             return "it was interrupted; the same command goes on with it"
         return _REASONS.get(reason, reason)

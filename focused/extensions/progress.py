@@ -8,7 +8,7 @@ import sys
 from collections import deque
 from collections.abc import Mapping
 from time import monotonic
-from typing import IO, Any, Self
+from typing import IO, Any
 
 from rich.console import Console
 from rich.file_proxy import FileProxy
@@ -17,7 +17,6 @@ from rich.spinner import Spinner
 from rich.text import Text
 from scrapy import signals as scrapy_signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings
 from scrapy.utils.asyncio import create_looping_call
 
@@ -25,7 +24,7 @@ from focused import signals
 from focused.defaults import read
 from focused.frontier.beside import store_of
 from focused.frontier.store import Outcome, PageRecord, Standing
-from focused.parts import has_topic, parts_of
+from focused.parts import Component
 from focused.report.text import counted, outcomes_in_words
 
 logger = logging.getLogger(__name__)
@@ -35,15 +34,15 @@ _REFRESH = 0.5
 _PACE_OVER = 10.0
 
 
-class ProgressExtension:
+class ProgressExtension(Component):
     """Counts what is shown. On a terminal the line stands below the log, whose lines scroll by above it.
 
     Shown ``every`` so many seconds; 0: only counted, for the summary.
     """
 
-    def __init__(self, crawler: Crawler, every: float) -> None:
-        self.crawler = crawler
-        self._every = every
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._every: float = read(crawler.settings, "FOCUSED_PROGRESS_EVERY")
         self._recent: deque[float] = deque(maxlen=_NOW)
         self._marks: deque[tuple[float, int]] = deque()
         self._line: LiveLine | None = None
@@ -51,12 +50,6 @@ class ProgressExtension:
         crawler.signals.connect(self.spider_opened, scrapy_signals.spider_opened)
         crawler.signals.connect(self.page_judged, signals.page_judged)
         crawler.signals.connect(self.spider_closed, scrapy_signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        if not has_topic(crawler):
-            raise NotConfigured
-        return cls(crawler, read(crawler.settings, "FOCUSED_PROGRESS_EVERY"))
 
     def spider_opened(self) -> None:
         """Begin to show the counts."""
@@ -79,7 +72,7 @@ class ProgressExtension:
 
     def _standing(self) -> Standing:
         """How the crawl stands, earlier starts and other workers included."""
-        store = parts_of(self.crawler).store
+        store = self.parts.store
         return store.standing() if store is not None else Standing()
 
     def spider_closed(self) -> None:
@@ -88,7 +81,7 @@ class ProgressExtension:
             loop.stop()
         if self._line is not None:
             self._line.stop()
-        stats, standing, job = self.crawler.stats, self._standing(), parts_of(self.crawler).job
+        stats, standing, job = self.crawler.stats, self._standing(), self.parts.job
         stats.set_value("focused/job/pages", standing.pages)
         stats.set_value("focused/job/found", standing.found)
         stats.set_value("focused/job/harvest", round(standing.harvest, 4))
@@ -101,7 +94,7 @@ class ProgressExtension:
         """The state of the crawl, in one line."""
         standing = self._standing()
         parts = [f"{standing.pages:,} pages", self._harvest(standing), f"{self._pace(standing.pages):.1f} pages/s"]
-        if parts_of(self.crawler).job is not None:
+        if self.parts.job is not None:
             parts += [
                 f"{counted(standing.waiting, 'link')} waiting",
                 f"{standing.leased} under way",

@@ -5,17 +5,15 @@ from __future__ import annotations
 import logging
 import sqlite3
 from pathlib import Path
-from typing import Self
 
 from scrapy import signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
 from scrapy.utils.job import job_dir
 
 from focused.defaults import read
 from focused.frontier.starts import note_end
 from focused.frontier.store import JobRefused
-from focused.parts import has_topic, parts_of
+from focused.parts import Component
 from focused.report.html import write_report
 from focused.report.job_reader import JobReader
 
@@ -25,26 +23,21 @@ IN_THE_JOB = "job"
 """The value of ``FOCUSED_REPORT`` that stands for ``report.html`` in the JOBDIR."""
 
 
-class ReportExtension:
+class ReportExtension(Component):
     """The last thing that is done with a job. What goes wrong here is logged: the crawl itself went well."""
 
-    def __init__(self, crawler: Crawler, path: Path | None) -> None:
-        self.crawler = crawler
-        self.path = path
-        crawler.signals.connect(self.spider_closed, signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        if not has_topic(crawler):
-            raise NotConfigured
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
         wanted, folder = read(crawler.settings, "FOCUSED_REPORT"), job_dir(crawler.settings)
         if wanted == IN_THE_JOB:
-            return cls(crawler, Path(folder) / "report.html" if folder else None)
-        return cls(crawler, Path(wanted) if wanted else None)
+            self.path = Path(folder) / "report.html" if folder else None
+        else:
+            self.path = Path(wanted) if wanted else None
+        crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
     def spider_closed(self) -> None:
         """Note the end with the job; write the report."""
-        parts = parts_of(self.crawler)
+        parts = self.parts
         if parts.job is None or parts.frontier is None:
             return
         parts.frontier.finish()

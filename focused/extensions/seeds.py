@@ -3,38 +3,30 @@
 from __future__ import annotations
 
 import logging
-from typing import Self
 from urllib.parse import urlsplit
 
 from scrapy import Request
 from scrapy import signals as scrapy_signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from focused import signals
 from focused.middlewares.errors import NotHtml, Postponed, why_unreachable
-from focused.parts import has_topic, parts_of
+from focused.parts import Component
 
 logger = logging.getLogger(__name__)
 
 _TRIED = "nothing was fetched: the job has tried these seeds before; give another JOBDIR"
 
 
-class SeedsExtension:
+class SeedsExtension(Component):
     """Listens to how the requests for seeds end."""
 
     def __init__(self, crawler: Crawler) -> None:
-        self.crawler = crawler
+        super().__init__(crawler)
         self._missed: dict[str, str] = {}
         crawler.signals.connect(self.seed_missed, signals.seed_missed)
         crawler.signals.connect(self.spider_closed, scrapy_signals.spider_closed)
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        if not has_topic(crawler):
-            raise NotConfigured
-        return cls(crawler)
 
     def seed_missed(self, request: Request, error: BaseException) -> None:
         """Name the seed and the reason."""
@@ -47,7 +39,7 @@ class SeedsExtension:
     def spider_closed(self, reason: str) -> None:
         """A crawl without a page ends for what kept it from its seeds."""
         stats = self.crawler.stats
-        store = parts_of(self.crawler).store
+        store = self.parts.store
         if reason != "finished" or stats.get_value("focused/page/judged") or (store and store.standing().pages):
             return
         if not self._missed:

@@ -43,8 +43,8 @@ from focused.frontier.store import (
 )
 from focused.middlewares.errors import Refused
 from focused.pages.urls import join, url_to_host, url_to_key
-from focused.parts import Asked, Parts, has_topic, parts_of
-from focused.starting import close_before_start, refusal_of
+from focused.parts import Asked, Parts, parts_of
+from focused.starting import close_before_start, refusal_of, topic_of
 from focused.visits.visit import Scored, Visit
 
 logger = logging.getLogger(__name__)
@@ -92,7 +92,7 @@ class FrontierScheduler(BaseScheduler):
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self | Scheduler:  # type: ignore[override]  # see below
         """Our frontier; for crawls without a topic (``scrapy shell``, somebody's own spider) Scrapy's scheduler."""
-        return cls(crawler) if has_topic(crawler) else Scheduler.from_crawler(crawler)
+        return cls(crawler) if topic_of(crawler) is not None else Scheduler.from_crawler(crawler)
 
     def open(self, spider: Spider) -> None:
         self.spider = spider

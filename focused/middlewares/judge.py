@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Self
-
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
 from focused.arrivals import Arrivals
 from focused.frontier.beside import store_of
-from focused.parts import has_topic
+from focused.parts import Component
 
 
-class JudgeMiddleware:
+class JudgeMiddleware(Component):
     """Nearest the engine: it sees the responses that all other downloader middlewares let through.
 
     A downloader middleware, since large pages are parsed in a thread, and a spider middleware's input cannot wait.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        if not has_topic(crawler):
-            raise NotConfigured
+        super().__init__(crawler)
         self._arrivals = Arrivals(crawler)
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
-
     def spider_opened(self) -> None:
         """Open the job, if the scheduler has not."""
-        store_of(self._arrivals.crawler)
+        store_of(self.crawler)
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Other middlewares have given a request up."""

@@ -8,13 +8,13 @@ for depth, address length and a user's own: it sees what they let through, and o
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import CloseSpider, NotConfigured
+from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 
 from focused.arrivals import Arrivals
@@ -23,28 +23,23 @@ from focused.frontier.requests import META, score_to_priority
 from focused.frontier.store import NewLink, State, StoreBroken
 from focused.items import PageItem, fill_in, keep_item
 from focused.pages.urls import join
-from focused.parts import Asked, Frontier, Parts, has_topic
+from focused.parts import Asked, Component, Frontier
 from focused.visits.visit import FoundLinks, Scored, Visit
 
 
-class PrioritizerMiddleware:
+class PrioritizerMiddleware(Component):
     """Gives the requests of a page their priority, and has what remains to be done for the page done at its end."""
 
     def __init__(self, crawler: Crawler) -> None:
-        if not has_topic(crawler):
-            raise NotConfigured
+        super().__init__(crawler)
         self._arrivals = Arrivals(crawler)
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
         for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
             crawler.signals.connect(self.item_through, signal)
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
-
     def spider_opened(self) -> None:
         """Open the job, if the scheduler has not."""
-        store_of(self._arrivals.crawler)
+        store_of(self.crawler)
 
     async def item_through(self, item: Any, response: Any) -> None:
         """Our item has left the pipelines: the job keeps it as they made it. If they took it for another, learn now."""
@@ -56,11 +51,6 @@ class PrioritizerMiddleware:
         if visit is not None and visit.gives_item:
             keep_item(item, visit)
             await self.parts.learning.page_done(visit)
-
-    @property
-    def parts(self) -> Parts:
-        """The parts of the crawl, which are made when it begins."""
-        return self._arrivals.parts
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Requests together, when the callback has ended; our item behind them; what else there is at once.

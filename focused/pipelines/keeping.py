@@ -1,25 +1,36 @@
-"""What becomes of the item of a page that cannot be kept."""
+"""What the pipelines for our own items have in common."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from typing import Any
 
 from scrapy.exceptions import DropItem
 
 from focused.frontier.store import StoreBroken
 from focused.items import PageItem
-from focused.parts import Parts
+from focused.parts import Component
 from focused.visits.visit import Visit
 
 
-@contextmanager
-def dropped_if_lost(parts: Parts, item: PageItem) -> Iterator[Visit]:
-    """The visit of an item. It is dropped if its lease was lost, or nothing can be written: it is fetched again."""
-    visit = parts.visits.of(item.token)
-    if visit is None or visit.lease.is_lost:
-        raise DropItem("its lease was lost", log_level="DEBUG")
-    try:
-        yield visit
-    except StoreBroken as error:
-        raise DropItem(f"it cannot be kept: {error}", log_level="DEBUG") from error
+class PagePipeline(Component):
+    """A step that is taken for the page of each item of ours; other items pass.
+
+    An item is dropped if its lease was lost, or nothing can be written: its page is fetched again.
+    """
+
+    def process_item(self, item: Any) -> Any:
+        """Take the step."""
+        if not isinstance(item, PageItem):
+            return item
+        visit = self.parts.visits.of(item.token)
+        if visit is None or visit.lease.is_lost:
+            raise DropItem("its lease was lost", log_level="DEBUG")
+        try:
+            self.take_step(visit)
+        except StoreBroken as error:
+            raise DropItem(f"it cannot be kept: {error}", log_level="DEBUG") from error
+        return item
+
+    def take_step(self, visit: Visit) -> None:
+        """What is to be done for the page."""
+        raise NotImplementedError
