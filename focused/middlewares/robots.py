@@ -15,6 +15,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from time import monotonic
 
 from scrapy import Request, signals
@@ -27,9 +28,8 @@ from scrapy.robotstxt import RobotParser
 from scrapy.utils.defer import maybe_deferred_to_future
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.misc import build_from_crawler
-from twisted.internet.defer import Deferred
+from twisted.internet.defer import DeferredLock
 
-from focused.bounded import Bounded
 from focused.defaults import read
 from focused.middlewares.errors import DeniedByRobots, HostDead, Postponed, Refused, is_no_host, why_unreachable
 
@@ -42,19 +42,20 @@ _FIRST_WAIT = 60.0
 
 @dataclass(slots=True)
 class Rules:
-    """What is known of one host's robots.txt.
+    """What is known of a site's robots.txt.
 
     Without a parser everything is allowed; while ``failures`` is not 0, nothing is. ``until`` is when to ask again,
     ``refusal`` why the host itself is not to be asked, ``delay`` its Crawl-delay.
     """
 
+    site: str
     parser: RobotParser | None = None
     failures: int = 0
     until: float = 0.0
     refusal: Refused | None = None
     delay: float = 0.0
-    waiting: list[Deferred[None]] | None = field(default=None, repr=False)
-    """Requests that wait for the file; None while nobody fetches it."""
+    lock: DeferredLock = field(default_factory=DeferredLock, repr=False)
+    """Held by the request that fetches the file."""
 
 
 class RobotsMiddleware(RobotsTxtMiddleware):
@@ -68,21 +69,23 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         self._longest_wait: float = read(settings, "FOCUSED_ROBOTS_RETRY")
         self._tries: int = read(settings, "FOCUSED_ROBOTS_TRIES")
         self._longest_delay: float = read(settings, "FOCUSED_CRAWL_DELAY_MAX")
-        # The slots in Scrapy's downloader that a robots.txt has slowed down, and those of them that had no settings.
+        # The slots in Scrapy's downloader that a robots.txt has slowed down.
         self._slowed: set[str] = set()
-        self._ours: set[str] = set()
-        self._rules: Bounded[str, Rules] = Bounded(read(settings, "FOCUSED_ROBOTS_HOSTS"))
+        remembered: int = read(settings, "FOCUSED_ROBOTS_HOSTS")
+        self._rules_of = lru_cache(remembered)(Rules)
 
     async def robot_parser(self, request: Request) -> RobotParser | None:
         """The rules for a request; raises `Postponed` or `DeniedByRobots` where there can be none."""
-        rules = self._rules_of(request)
-        if rules.waiting is not None:
-            # A Deferred for each: one that several wait for gives its result to the first of them only.
-            turn: Deferred[None] = Deferred()
-            rules.waiting.append(turn)
-            await maybe_deferred_to_future(turn)
-        elif self._clock() >= rules.until:
-            await self._fetch(rules, request)
+        url = urlparse_cached(request)
+        rules = self._rules_of(f"{url.scheme}://{url.netloc}")
+        if self._clock() >= rules.until:
+            await maybe_deferred_to_future(rules.lock.acquire())
+            try:
+                # Another request may have fetched it while this one waited.
+                if self._clock() >= rules.until:
+                    await self._fetch(rules, request)
+            finally:
+                rules.lock.release()
         if rules.refusal is not None:
             raise type(rules.refusal)(*rules.refusal.args)
         if rules.failures:
@@ -98,22 +101,19 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         except IgnoreRequest as error:
             raise DeniedByRobots(*error.args) from None
 
-    def _rules_of(self, request: Request) -> Rules:
-        url = urlparse_cached(request)
-        key = f"{url.scheme}://{url.netloc}"
-        rules = self._rules.get(key)
-        if rules is None:
-            rules = self._rules[key] = Rules()
-        return rules
-
     async def _fetch(self, rules: Rules, request: Request) -> None:
-        rules.waiting = []
         rules.refusal = None
-        robots = self._robots_request(request)
+        robots = Request(
+            f"{rules.site}/robots.txt",
+            priority=self.DOWNLOAD_PRIORITY,
+            meta={"dont_obey_robotstxt": True, "redirect_ttl": _MOST_REDIRECTS},
+            callback=NO_CALLBACK,
+        )
         try:
             self._take(rules, await self._download(robots), request)
         except Postponed as error:
-            self._fail(rules, request, error.reason, error.seconds)
+            # Those who wait for the same file ask no sooner than that.
+            self._fail(rules, error.reason, max(error.seconds, 1.0))
         except Refused as error:
             # An inner address or a dead host: as true of its pages.
             rules.refusal, rules.until = error, self._clock() + self._longest_wait
@@ -123,20 +123,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
                 # Somebody waits for the first page; links that are found later can wait for a network that is away.
                 rules.refusal, rules.until = HostDead(why_unreachable(robots, error)), self._clock() + _FIRST_WAIT
             else:
-                self._fail(rules, request, str(error) or type(error).__name__)
-        finally:
-            waiting, rules.waiting = rules.waiting, None
-            for turn in waiting:
-                turn.callback(None)
-
-    def _robots_request(self, request: Request) -> Request:
-        url = urlparse_cached(request)
-        return Request(
-            f"{url.scheme}://{url.netloc}/robots.txt",
-            priority=self.DOWNLOAD_PRIORITY,
-            meta={"dont_obey_robotstxt": True, "redirect_ttl": _MOST_REDIRECTS},
-            callback=NO_CALLBACK,
-        )
+                self._fail(rules, str(error) or type(error).__name__)
 
     async def _download(self, robots: Request) -> Response | None:
         """The answer, or None after too many redirects."""
@@ -153,7 +140,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         status = 404 if response is None else response.status
         self.crawler.stats.inc_value(f"robotstxt/response_status_count/{status}")
         if status == 429 or status >= 500:
-            self._fail(rules, request, f"status {status}")
+            self._fail(rules, f"status {status}")
             return
         rules.failures = 0
         rules.until = self._clock() + self._age
@@ -164,13 +151,13 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             self.crawler.signals.send_catch_log(signals.robots_parsed, robotparser=rules.parser, request=request)
             rules.delay = self._delay(rules.parser, request)
 
-    def _fail(self, rules: Rules, request: Request, why: str, seconds: float | None = None) -> None:
+    def _fail(self, rules: Rules, why: str, seconds: float | None = None) -> None:
         rules.failures += 1
         rules.parser = None
         if seconds is None:
             seconds = min(_FIRST_WAIT * 2.0 ** min(rules.failures - 1, 30), self._longest_wait)
         rules.until = self._clock() + seconds
-        host = urlparse_cached(request).netloc
+        host = rules.site.partition("://")[2]
         logger.info("robots.txt of %s cannot be read (%s): the host waits for %.0f seconds", host, why, seconds)
 
     def _put_off(self, rules: Rules, request: Request) -> None:
@@ -190,30 +177,18 @@ class RobotsMiddleware(RobotsTxtMiddleware):
 
     def _keep_delay(self, delay: float, request: Request) -> None:
         # With every request: slots come and go, and AutoThrottle knows nothing of this delay.
-        downloader = self.crawler.engine.downloader
-        key = downloader.get_slot_key(request)
-        slot = downloader.slots.get(key)
+        key, slot = self.crawler.engine.downloader._get_slot(request)
+        slot.delay = max(delay, slot.delay)
         self._slowed.add(key)
-        if slot is not None:
-            slot.delay = max(delay, slot.delay)
-        elif key not in downloader.per_slot_settings:
-            usual = self.crawler.settings.getfloat("DOWNLOAD_DELAY")
-            downloader.per_slot_settings[key] = {"delay": max(delay, usual)}
-            self._ours.add(key)
 
     def _end_delay(self, request: Request) -> None:
         """What an earlier robots.txt asked for holds no longer."""
         downloader = self.crawler.engine.downloader
-        key = downloader.get_slot_key(request)
-        if key not in self._slowed:
-            return
-        self._slowed.discard(key)
-        if key in self._ours:
-            self._ours.discard(key)
-            del downloader.per_slot_settings[key]
-        if key in downloader.slots:
-            own, usual = downloader.per_slot_settings.get(key, {}), self.crawler.settings.getfloat("DOWNLOAD_DELAY")
-            downloader.slots[key].delay = own.get("delay", usual)
+        key, slot = downloader._get_slot(request)
+        if key in self._slowed:
+            self._slowed.discard(key)
+            usual = self.crawler.settings.getfloat("DOWNLOAD_DELAY")
+            slot.delay = downloader.per_slot_settings.get(key, {}).get("delay", usual)
 
 
 def head_of(body: bytes) -> bytes:
