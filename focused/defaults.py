@@ -7,8 +7,8 @@ docs/settings.md and docs/topics.md are made from this module and its ``#:`` com
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 from msgspec import Meta
 
@@ -33,6 +33,7 @@ from focused.schema import (
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
+T = TypeVar("T")
 CRITIC_NAME, PRIORITIZER_NAME = named("critic"), named("prioritizer")
 
 
@@ -218,3 +219,12 @@ def read(settings: BaseSettings, name: str) -> Any:
     value = SETTINGS[name].convert(settings.get(name), name, problems)
     problems.raise_as(ProblemsError)
     return value
+
+
+def read_all(kind: type[T], settings: BaseSettings, *prefixes: str) -> T:
+    """A dataclass of settings: each is called as its field is, after one of the prefixes."""
+    values = {}
+    for field in fields(kind):  # type: ignore[arg-type]  # a dataclass, which no bound of T can say
+        names = (f"{prefix}{field.name.upper()}" for prefix in prefixes)
+        values[field.name] = read(settings, next(name for name in names if name in SETTINGS))
+    return kind(**values)

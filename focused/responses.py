@@ -11,7 +11,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from scrapy.utils.response import get_base_url
 from twisted.internet.threads import deferToThread
 
-from focused.defaults import read
+from focused.defaults import read_all
 from focused.pages import guard
 from focused.pages.page import Page, PageLimits, parse_page
 from focused.pages.tokens import LEXICON, Lexicon
@@ -22,7 +22,7 @@ IN_THREAD = 64 * 1024
 
 def limits_of(settings: BaseSettings) -> PageLimits:
     """The most that is taken from one page, as the settings say."""
-    return PageLimits(*(read(settings, f"FOCUSED_PAGE_{part}") for part in ("LINKS", "LEAVES", "WORDS")))
+    return read_all(PageLimits, settings, "FOCUSED_PAGE_")
 
 
 async def response_to_page(response: TextResponse, limits: PageLimits, lexicon: Lexicon) -> Page:

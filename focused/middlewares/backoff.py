@@ -20,8 +20,8 @@ from scrapy.exceptions import (
 from scrapy.http import Response
 from twisted.internet.error import ConnectError, ConnectionLost
 
-from focused.defaults import read
-from focused.middlewares.errors import HostClosed, HostDead, Postponed, Refused
+from focused.defaults import read_all
+from focused.middlewares.errors import HostClosed, HostDead, Postponed
 from focused.pages.urls import url_to_host
 from focused.safety.politeness import HostHealth, Patience, retry_after
 
@@ -43,21 +43,13 @@ class BackoffMiddleware:
     429 and 503 are its business: take them out of RETRY_HTTP_CODES.
     """
 
-    def __init__(self, crawler: Crawler, patience: Patience) -> None:
+    def __init__(self, crawler: Crawler) -> None:
         self.crawler = crawler
-        self.health = HostHealth(patience)
+        self.health = HostHealth(read_all(Patience, crawler.settings, "FOCUSED_BACKOFF_"))
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
-        settings = crawler.settings
-        patience = Patience(
-            failures=read(settings, "FOCUSED_BACKOFF_FAILURES"),
-            first=read(settings, "FOCUSED_BACKOFF_FIRST"),
-            longest=read(settings, "FOCUSED_BACKOFF_LONGEST"),
-            times=read(settings, "FOCUSED_BACKOFF_TIMES"),
-            longest_asked=read(settings, "FOCUSED_BACKOFF_LONGEST_ASKED"),
-        )
-        return cls(crawler, patience)
+        return cls(crawler)
 
     def process_request(self, request: Request) -> None:
         host = url_to_host(request.url)
@@ -90,14 +82,11 @@ class BackoffMiddleware:
 
     def _check_closed(self, host: str) -> None:
         closed = self.health.closed(host)
-        if closed == "dead":
-            raise self._counted(HostDead(f"{host} cannot be reached"))
         if closed:
-            raise self._counted(HostClosed(f"{host} asked to be left alone"))
-
-    def _counted(self, refusal: Refused) -> Refused:
-        self.crawler.stats.inc_value(f"focused/backoff/{type(refusal).__name__}")
-        return refusal
+            is_dead = closed == "dead"
+            refusal = HostDead(f"{host} cannot be reached") if is_dead else HostClosed(f"{host} asked to be left alone")
+            self.crawler.stats.inc_value(f"focused/backoff/{type(refusal).__name__}")
+            raise refusal
 
     def _postponed(self, why: str, seconds: float) -> Postponed:
         self.crawler.stats.inc_value(f"focused/postponed/{why}")

@@ -13,7 +13,6 @@ the rest of the run. Here:
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from time import monotonic
@@ -61,10 +60,9 @@ class Rules:
 class RobotsMiddleware(RobotsTxtMiddleware):
     """Stands in for Scrapy's RobotsTxtMiddleware, at its number; on where ``ROBOTSTXT_OBEY`` is."""
 
-    def __init__(self, crawler: Crawler, clock: Callable[[], float] = monotonic) -> None:
+    def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         settings = crawler.settings
-        self._clock = clock
         self._age: float = read(settings, "FOCUSED_ROBOTS_AGE")
         self._longest_wait: float = read(settings, "FOCUSED_ROBOTS_RETRY")
         self._tries: int = read(settings, "FOCUSED_ROBOTS_TRIES")
@@ -78,11 +76,11 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         """The rules for a request; raises `Postponed` or `DeniedByRobots` where there can be none."""
         url = urlparse_cached(request)
         rules = self._rules_of(f"{url.scheme}://{url.netloc}")
-        if self._clock() >= rules.until:
+        if monotonic() >= rules.until:
             await maybe_deferred_to_future(rules.lock.acquire())
             try:
                 # Another request may have fetched it while this one waited.
-                if self._clock() >= rules.until:
+                if monotonic() >= rules.until:
                     await self._fetch(rules, request)
             finally:
                 rules.lock.release()
@@ -116,12 +114,12 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             self._fail(rules, error.reason, max(error.seconds, 1.0))
         except Refused as error:
             # An inner address or a dead host: as true of its pages.
-            rules.refusal, rules.until = error, self._clock() + self._longest_wait
+            rules.refusal, rules.until = error, monotonic() + self._longest_wait
         except Exception as error:
             self.crawler.stats.inc_value(f"robotstxt/exception_count/{type(error)}")
             if request.meta.get("is_start_request") and is_no_host(robots, error):
                 # Somebody waits for the first page; links that are found later can wait for a network that is away.
-                rules.refusal, rules.until = HostDead(why_unreachable(robots, error)), self._clock() + _FIRST_WAIT
+                rules.refusal, rules.until = HostDead(why_unreachable(robots, error)), monotonic() + _FIRST_WAIT
             else:
                 self._fail(rules, str(error) or type(error).__name__)
 
@@ -143,7 +141,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             self._fail(rules, f"status {status}")
             return
         rules.failures = 0
-        rules.until = self._clock() + self._age
+        rules.until = monotonic() + self._age
         rules.parser, rules.delay = None, 0.0
         self._end_delay(request)
         if response is not None and 200 <= status < 300:
@@ -156,7 +154,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         rules.parser = None
         if seconds is None:
             seconds = min(_FIRST_WAIT * 2.0 ** min(rules.failures - 1, 30), self._longest_wait)
-        rules.until = self._clock() + seconds
+        rules.until = monotonic() + seconds
         host = rules.site.partition("://")[2]
         logger.info("robots.txt of %s cannot be read (%s): the host waits for %.0f seconds", host, why, seconds)
 
@@ -165,7 +163,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             self.crawler.stats.inc_value("robotstxt/unreachable")
             raise DeniedByRobots(f"robots.txt could not be read {rules.failures} times: {request.url}")
         self.crawler.stats.inc_value("focused/postponed/robots")
-        raise Postponed("robots.txt cannot be read", max(rules.until - self._clock(), 1.0))
+        raise Postponed("robots.txt cannot be read", max(rules.until - monotonic(), 1.0))
 
     def _delay(self, parser: RobotParser, request: Request) -> float:
         agent = self._robotstxt_useragent or request.headers.get(b"User-Agent", self._default_useragent)

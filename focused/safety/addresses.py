@@ -11,12 +11,11 @@ from __future__ import annotations
 import re
 import socket
 from collections.abc import Iterable
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import urlsplit
 
 import ada_url
-
-from focused.bounded import Bounded
 
 Address = IPv4Address | IPv6Address
 
@@ -40,7 +39,6 @@ class AddressPolicy:
         self._networks: list[tuple[object, int | None]] = []
         self._names: set[tuple[str, int | None]] = set()
         self._proxies: set[tuple[str, int]] = set()
-        self._literals: Bounded[str, Address | None] = Bounded(10_000)
         for entry in allowed:
             self._allow(entry)
 
@@ -69,7 +67,7 @@ class AddressPolicy:
             return f"{url!r} is not an address: {error}"
         if not host or self._is_named(host, port):
             return ""
-        literal = self._literal(host)
+        literal = literal_address(host)
         if literal is not None:
             allowed = is_public(literal) or self._is_allowed(host, literal, port)
             return "" if allowed else f"{host!r} is the inner address {literal}"
@@ -84,11 +82,6 @@ class AddressPolicy:
         found = literal_address(address)
         return found is not None and (is_public(found) or self._is_allowed(host, found, port))
 
-    def _literal(self, host: str) -> Address | None:
-        if host not in self._literals:
-            self._literals[host] = literal_address(host)
-        return self._literals[host]
-
     def _is_named(self, host: str, port: int) -> bool:
         name = plain_name(host)
         return (name, None) in self._names or (name, port) in self._names
@@ -100,6 +93,7 @@ class AddressPolicy:
         return any(address in network and at in (None, port) for network, at in self._networks)  # type: ignore[operator]
 
 
+@lru_cache(10_000)
 def literal_address(host: str) -> Address | None:
     """The address that a host *is*, in any notation that browsers or the C library take; None for a name."""
     bare = host.strip("[]").split("%", 1)[0].rstrip(".")

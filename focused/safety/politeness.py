@@ -37,13 +37,13 @@ def retry_after(header: bytes | None, now: float | None = None) -> float | None:
 class Patience:
     """How much is borne with. Waits are ``first`` seconds, doubled each time up to ``longest``."""
 
-    failures: int = 4
+    failures: int
     """Connections to a host that fail in a row before it is left alone."""
-    first: float = 30.0
-    longest: float = 900.0
-    times: int = 5
+    first: float
+    longest: float
+    times: int
     """A host is left alone so many times in a row, then given up; a link is put off so many times."""
-    longest_asked: float = 3_600.0
+    longest_asked: float
     """A host that asks for more than this is given up."""
 
 
@@ -83,13 +83,12 @@ class HostHealth:
         """A host has answered like one that is well."""
         if self._failing:
             self._failing.clear()
-        if host not in self._answered:
-            self._answered[host] = None
+        self._answered.setdefault(host, None)
         self._troubled.pop(host, None)
 
     def failed(self, host: str) -> float:
         """A connection failed; how long the host is to be left alone now (0: not at all). It may be `closed` by it."""
-        state = self._state(host)
+        state = self._troubled.setdefault(host, _Host())
         waiting = state.asleep_until - self._clock()
         if waiting > 0:
             return waiting
@@ -101,14 +100,13 @@ class HostHealth:
             return self._sleep(state, self.patience.first)
         # A host that never answered gets no second chance before an hour has passed.
         if host not in self._answered or state.sleeps >= self.patience.times:
-            self._close(state, _CLOSED_FOR, dead=True)
-            return 0.0
+            return self._close(state, _CLOSED_FOR, dead=True)
         state.sleeps += 1
         return self._sleep(state, self._wait(state.sleeps))
 
     def asked_for_time(self, host: str, seconds: float | None) -> float:
         """A host answered 429 or 503, perhaps naming seconds; how long to leave it alone. It may be `closed` by it."""
-        state = self._state(host)
+        state = self._troubled.setdefault(host, _Host())
         self._answered[host] = None
         self._failing.clear()
         waiting = state.asleep_until - self._clock()
@@ -116,11 +114,9 @@ class HostHealth:
             return waiting
         state.slowdowns += 1
         if seconds is not None and seconds > self.patience.longest_asked:
-            self._close(state, seconds, dead=False)
-            return 0.0
+            return self._close(state, seconds, dead=False)
         if state.slowdowns > self.patience.times:
-            self._close(state, _CLOSED_FOR, dead=False)
-            return 0.0
+            return self._close(state, _CLOSED_FOR, dead=False)
         return self._sleep(state, max(self._wait(state.slowdowns) if seconds is None else seconds, 1.0, waiting))
 
     def _wait(self, times: int) -> float:
@@ -130,12 +126,8 @@ class HostHealth:
         state.asleep_until = self._clock() + seconds
         return seconds
 
-    def _close(self, state: _Host, seconds: float, *, dead: bool) -> None:
+    def _close(self, state: _Host, seconds: float, *, dead: bool) -> float:
+        """Give a host up: there is nothing to wait for."""
         state.closed_until = self._clock() + seconds
         state.dead = dead
-
-    def _state(self, host: str) -> _Host:
-        state = self._troubled.get(host)
-        if state is None:
-            state = self._troubled[host] = _Host()
-        return state
+        return 0.0

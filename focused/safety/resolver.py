@@ -81,10 +81,7 @@ def guard_reactor(policy: AddressPolicy) -> GuardedResolver:
     guard = reactor.nameResolver
     if not isinstance(guard, GuardedResolver):
         guard = GuardedResolver(guard)
-        # The simple resolver serves connections to proxies, which their user has named; it stays as it is.
-        simple = reactor.resolver
-        reactor.installNameResolver(guard)
-        reactor.resolver = simple
+        _install(reactor, guard)
     if policy not in guard.policies:
         guard.policies.append(policy)
     return guard
@@ -99,9 +96,14 @@ def release_reactor(policy: AddressPolicy) -> None:
     if policy in guard.policies:
         guard.policies.remove(policy)
     if not guard.policies:
-        simple = reactor.resolver
-        reactor.installNameResolver(guard.resolver)
-        reactor.resolver = simple
+        _install(reactor, guard.resolver)
+
+
+def _install(reactor: Any, resolver: Any) -> None:
+    # The simple resolver serves connections to proxies, which their user has named; it stays as it is.
+    simple = reactor.resolver
+    reactor.installNameResolver(resolver)
+    reactor.resolver = simple
 
 
 def _reactor() -> Any:

@@ -14,14 +14,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Self
 
 from scrapy.settings import BaseSettings
 
 from focused.bounded import Bounded
-from focused.defaults import DEFAULTS, read
+from focused.defaults import read_all
 from focused.pages.urls import url_to_host
 from focused.safety.sessions import clean
 
@@ -77,16 +77,15 @@ class Scope:
         self.refused: Counter[str] = Counter()
         self._allow = _any_of(rules.allow)
         self._deny = _any_of(rules.deny)
-        self._hosts: Bounded[str, str] = Bounded(_COUNTED_HOSTS)
         self._links_of: Bounded[str, int] = Bounded(_COUNTED_HOSTS)
         self._patterns: Bounded[int, int] = Bounded(_COUNTED_PATTERNS)
         self._verdict = lru_cache(_REMEMBERED)(self._judge)
+        self._reason_of_host = lru_cache(_COUNTED_HOSTS)(self._judge_host)
 
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
         """The scope that the settings describe."""
-        rules = {field.name: read(settings, _setting_of(field.name)) for field in fields(Rules)}
-        return cls(Rules(**rules))
+        return cls(read_all(Rules, settings, "FOCUSED_SCOPE_", "FOCUSED_TRAP_"))
 
     def admit(self, urls: Sequence[str], depth: int) -> list[str | None]:
         """For each address the one under which it may enter the frontier, or None."""
@@ -144,12 +143,6 @@ class Scope:
             return "parameters"
         return self._path_reason(path) if path.count("/") >= 2 else ""
 
-    def _reason_of_host(self, host: str) -> str:
-        reason = self._hosts.get(host)
-        if reason is None:
-            reason = self._hosts[host] = self._judge_host(host)
-        return reason
-
     def _judge_host(self, host: str) -> str:
         if any(_is_under(host, denied) for denied in self.rules.denied_hosts):
             return "host"
@@ -188,11 +181,6 @@ class Scope:
         count = self._patterns.get(pattern, 0) + 1
         self._patterns[pattern] = min(count, limit + 1)
         return count > limit
-
-
-def _setting_of(rule: str) -> str:
-    name = f"FOCUSED_SCOPE_{rule.upper()}"
-    return name if name in DEFAULTS else f"FOCUSED_TRAP_{rule.upper()}"
 
 
 def _any_of(patterns: Sequence[str]) -> re.Pattern[str] | None:
