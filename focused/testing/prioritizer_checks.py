@@ -63,6 +63,7 @@ def check_evidence(make: MakePrioritizer) -> None:
     must(bool((evidence.leaf == links.first).all()), "evidence.leaf holds the links' first leaves", evidence.leaf)
     width = evidence.dense.shape[1]
     must(width == len(prioritizer.dense), "Evidence.dense has a column for each name in `dense`", width)
+    prioritizer = taught(prioritizer)
     parts = [prioritizer.evidence(page_of_links(), Verdict(0.5), links.select(rows)) for rows in ([2, 0], [0, 1, 2, 3])]
     few, every = (prioritizer.score(part) for part in parts)
     must(bool((few == every[[2, 0]]).all()), "a link has the same score when only some links are asked for", few)

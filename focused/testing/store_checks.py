@@ -278,6 +278,7 @@ def a_redirect_to_a_page_fetched_before_teaches_its_verdict(driver: StoreDriver)
     lessons = store.lessons_of(target)
     assert lessons is not None
     assert np.allclose(sorted(lessons.evidence.dense[:, 0]), [0.2, 0.3])
+    assert np.allclose(lessons.relevance, 0.9)
     store.acknowledge(target, Outcome.PAGE)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from functools import partial
 
@@ -38,6 +39,15 @@ def all_pages() -> list[Page]:
 @pytest.mark.parametrize("name", names("critic"))
 def test_it_passes_the_checks_that_all_critics_must_pass(name: str, check: Callable[[MakeCritic], None]) -> None:
     check(partial(find("critic", name), **OPTIONS.get(name, {})))
+
+
+def test_judging_and_explaining_leave_nothing_behind_in_it(critic: Critic, all_pages: list[Page]) -> None:
+    before = pickle.dumps(critic)
+    for one in all_pages:
+        critic.judge(one)
+        critic.explain(one)
+    critic.score_texts([Text.of(one.text) for one in all_pages])
+    assert pickle.dumps(critic) == before
 
 
 def test_wanted_pages_stand_above_the_others(critic: Critic) -> None:

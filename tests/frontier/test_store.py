@@ -73,6 +73,42 @@ def test_a_page_s_requests_that_have_no_evidence_are_admitted_with_its_links(mak
     assert len(store.lessons_of(a)) == 2
 
 
+def test_links_of_a_page_are_admitted_once_with_evidence_or_without(make):
+    frontier = make()
+    frontier.page("http://seed/", 0.5, [("http://h/a", 0.2)])
+    store = frontier.again()
+    assert not add(store, NewLink("http://h/a", "h"))
+    assert add(store, NewLink("http://h/b", "h"))
+
+
+def test_evidence_that_comes_while_a_rescoring_runs_is_kept(make):
+    frontier = make()
+    frontier.page("http://seed/", 0.5, [("http://h/next", 0.99), ("http://h/a", 0.2), ("http://h/b", 0.5)])
+    rescoring = frontier.store.rescoring()
+    rescoring.score()
+    frontier.page("http://h/next", 0.5, [("http://h/a", 0.98)])
+    rescoring.adopt()
+    assert lease(frontier.store).url == "http://h/a", "the mean of 0.2 and 0.98 is more than 0.5"
+
+
+def test_a_redirect_there_and_back_is_followed(make):
+    frontier = make()
+    store = frontier.store
+    leased = lease(store)
+    assert store.redirect(leased, "http://seed/login", "seed")
+    assert store.redirect(leased, "http://seed/", "seed")
+    store.record(leased, PageRecord(0, "http://seed/", 1.0, 5))
+    assert store.acknowledge(leased, Outcome.PAGE) is Outcome.PAGE
+    assert addresses(frontier.again()) == []
+
+
+def test_a_postponed_link_waits_with_its_score(make):
+    frontier = make()
+    frontier.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.3)])
+    frontier.store.postpone(lease(frontier.store))
+    assert addresses(frontier.again()) == ["http://h/a", "http://h/b"]
+
+
 @pytest.mark.parametrize(("combine", "best"), [("mean", "http://h/b"), ("max", "http://h/a"), ("first", "http://h/b")])
 def test_more_evidence_for_a_waiting_link_is_combined(make, combine, best):
     frontier = make(combine=combine)

@@ -96,6 +96,14 @@ def test_everything_imported_is_required() -> None:
     assert third_party_imports() <= required()
 
 
+@pytest.mark.parametrize("lock", ["requirements.txt", "requirements-dev.txt"])
+def test_everything_required_is_locked_with_its_version_and_hashes(lock: str) -> None:
+    text = (ROOT / lock).read_text(encoding="utf-8").replace("\\\n", " ")
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    assert [line for line in lines if not re.match(r"[a-z0-9-]+(\[\S+\])?==\S+ .*--hash=sha256:", line)] == []
+    assert required() <= {re.match(r"[a-z0-9-]+", line)[0] for line in lines}
+
+
 def test_everything_required_is_imported() -> None:
     assert required() - third_party_imports() <= USED_WITHOUT_IMPORT
 

@@ -209,6 +209,7 @@ def test_the_command_says_what_is_not_a_job(tmp_path: Path, scrapy: Callable[...
     run = scrapy("report", tmp_path)
     assert run.returncode == 2
     assert "there is no job in" in run.stdout + run.stderr
+    assert not list(tmp_path.iterdir()), "nothing is written"
 
 
 @pytest.mark.parametrize(("setting", "written"), [("", False), ("mine.html", True)])
