@@ -157,7 +157,8 @@ def cost_of_pages(server: RedisServer, folder: Path, prioritizer: Focused, pages
                 cpu[name] += time.process_time() - began
         stats = client.info("commandstats")
         kept = sum(
-            client.memory_usage(redis.server.prefix + key, samples=1_000) for key in ("pages", "items", "digests")
+            client.memory_usage(redis.server.prefix + key, samples=1_000)
+            for key in ("pages", "items", "digests", "past")
         )
         entry = client.memory_usage(redis.server.prefix + "ids", samples=1_000) / client.hlen(
             redis.server.prefix + "ids"

@@ -41,7 +41,7 @@ class Costs:
     empty_call: float = 0.020  # the same
     look: float = 0.026  # a call that asks for a link and finds no host open (INFO commandstats)
     link_bytes: float = 654  # the same: a waiting link with its evidence, its address included
-    fetched_bytes: float = 671  # the same: a fetched page, with its item
+    fetched_bytes: float = 1300  # the same: a fetched page, with its item and the evidence of its links
     new_links: float = 5.7  # the same web: links more that wait, a page
     rescore_link: float = (
         0.00265  # the same: the trainer's work a link, Redis's included; what is its own it rests for, too

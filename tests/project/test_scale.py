@@ -19,7 +19,7 @@ from tests.egg import ROOT
 PRINTED = """Redis            0.446 ms a page in 3.17 calls
 redis            0.64 ms of the worker's CPU a page
 empty call       0.020 ms of Redis
-fetched          671 bytes a page
+fetched          1300 bytes a page
 100,000 links wait, 158,288 pieces; filled in 3 s
 memory           654 bytes a waiting link (links 556, ids 58)
 scoring again    0.44 s (0.47 s the first time), 0.09 s of Redis's CPU
