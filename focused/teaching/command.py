@@ -7,6 +7,9 @@ import signal
 from collections.abc import Coroutine, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
+from scrapy.exceptions import UsageError
+
+from focused.registry import UnknownName, check_name
 from focused.running import command
 from focused.running.loop import run_to_end
 from focused.running.progress import page_progress, quieten
@@ -36,6 +39,10 @@ class PagesCommand(command.Command):
         assert self.settings is not None
         quieten(self.settings)
         if opts.critic:
+            try:
+                check_name("critic", opts.critic)
+            except UnknownName as error:
+                raise UsageError(f"--critic: {error}", print_help=False) from error
             self.settings.set("FOCUSED_CRITIC", opts.critic, priority="cmdline")
 
     def run_crawls(self, coroutine: Coroutine[Any, Any, T]) -> T:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
 
 import pytest
+from scrapy.exporters import CsvItemExporter
 
 from focused.critics.keywords import KeywordsCritic
+from focused.items import FIELDS, PageItem
 from focused.pages.page import Page
 from focused.papers.prioritizers.crf import Crf
 from focused.papers.prioritizers.taught import TaughtCard, save_taught
@@ -64,3 +67,14 @@ def test_labels_are_in_the_output_and_in_the_export_and_the_way_to_the_goal_is_g
     story = subprocess.run(command, env=crawl_environment(), capture_output=True, text=True, check=True).stdout
     assert "from 'faculty' to 'goal'" in story
     assert "course in the anchor → goal" in story
+
+
+def test_in_csv_there_is_a_column_for_labels_and_it_is_empty_where_a_page_has_none():
+    written = io.BytesIO()
+    exporter = CsvItemExporter(written)
+    for item in (PageItem(url="http://a/", order=1), PageItem(url="http://b/", order=2, label="goal")):
+        exporter.export_item(item)
+    exporter.stream.flush()
+    heading, without, labelled = written.getvalue().decode().splitlines()
+    assert heading.split(",") == list(FIELDS)
+    assert [line.split(",")[-1] for line in (without, labelled)] == ["", "goal"]

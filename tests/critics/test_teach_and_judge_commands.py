@@ -211,6 +211,7 @@ def test_what_is_wrong_is_told_before_anything_is_fetched(
 @pytest.mark.parametrize(
     ("args", "told"),
     [
+        (["--critic", "nosuch"], "--critic: 'nosuch' is not known (there are "),
         (["--focus", "nature.brids"], "'nature.brids' matches no class"),
         (["--hold-out", "half"], "COLUMN=VALUE"),
         (["--web", "missing.warc.gz"], "missing.warc.gz"),
