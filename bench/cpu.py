@@ -29,13 +29,15 @@ from scrapy.utils.project import get_project_settings
 from scrapy.utils.python import global_object_name
 
 from focused.lab.cases import Preparer
+from focused.lab.chosen import ChosenTopic
 from focused.lab.demo.files import write_web
 from focused.lab.demo.webs import make_web
-from focused.lab.replay.log import FetchLog, read_log
+from focused.lab.replay.log import read_log
 from focused.lab.replay.server import serve
 from focused.papers.paths.graph import read_graph
 from focused.papers.paths.topics import read_examples, read_topics
 from focused.running.process import OWN_SERVER, crawl_command, crawl_environment
+from focused.topics.topic import Topic
 from focused.warc.web import Web
 
 SETTINGS = {
@@ -138,8 +140,10 @@ def recorded(options: argparse.Namespace, folder: Path) -> Course:
     topic = topics[options.topic or next(iter(topics))]
     seeds = topic.seeds_root or topic.seeds_on or topic.seeds_far
     preparer = Preparer(web, read_graph(web, options.web), folder / "topics", folder / "models")
-    case = preparer.from_table(topic, read_examples(options.examples), [seeds])
-    preparer.teach(case, "logistic", FetchLog())
+    own = Topic(name=topic.name, focus=topic.focus)
+    case = preparer.case(ChosenTopic(topic=own, known=topic, examples=read_examples(options.examples), labelled=[]))
+    case.starts = [seeds]
+    preparer.teach(case, "logistic")
     urls = folder / "recorded.txt"
     urls.write_text("\n".join(web.urls), "utf-8")
     return Course(web, case.write_topic(0, {}, "cpu"), seeds, folder, urls)

@@ -2,38 +2,51 @@
 
 from __future__ import annotations
 
+import json
 import platform
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from importlib.metadata import version
 from itertools import chain, product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from focused.lab.bounds import row, walk
 from focused.lab.cases import Case, Preparer, draw_starts, judge_all
-from focused.lab.chosen import chosen_labs, chosen_topics
-from focused.lab.crawls import Crawls, Notify, Task, stats_of, trace_of, verdicts_of
+from focused.lab.chosen import choose_topics
+from focused.lab.crawls import Crawls, Notify, Task, verdicts_of
 from focused.lab.entrants import parse_entrant
-from focused.lab.jobs import JOB, Job
+from focused.lab.jobs import FETCHES, JOB
 from focused.lab.likeness import Bags, Cosines, Likeness, measure_likeness
-from focused.lab.measure import CrawlFigures, Trace, measure, share_of
-from focused.lab.plan import MeasuredCrawl, Plan, Results, TaughtEntrant, taught_to_text, write_results
-from focused.lab.replay.log import FetchLog
-from focused.lab.resume import Done
+from focused.lab.measure import CrawlFigures, Trace, measure, read_trace, share_of
+from focused.lab.plan import (
+    RESULTS,
+    MeasuredCrawl,
+    Plan,
+    Results,
+    TaughtEntrant,
+    read_results,
+    taught_to_text,
+    write_results,
+)
+from focused.lab.replay.log import read_log
+from focused.lab.resume import continued
 from focused.lab.teacher import Teacher
 from focused.papers.paths.graph import read_graph
-from focused.papers.paths.topics import KnownTopic, read_labels
 from focused.report.job_reader import JobReader
 from focused.report.lessons import NothingLearned, study_lessons
 from focused.report.text import counted
+from focused.running.process import STATS
 from focused.warc.web import Web
 
 BASELINE = "best-first"
 """Losses are also given relative to this prioritizer's."""
 _SHOWN = 5
 Relevance = NDArray[np.float32]
+Missing = tuple[Case, str, int]
+"""A case, a row of its table, and the number of a start."""
 _LIBRARIES = ("scrapy", "scikit-learn", "numpy", "lxml")
 
 
@@ -48,9 +61,8 @@ class Comparison:
         self.command = command
         self.out = Path(plan.out)
         self.notify = notify
-        self.done = Done.of(self.out) if resume else Done()
-        self.topics = [] if plan.topics_file else chosen_topics(plan)
-        self.labs = chosen_labs(plan) if plan.topics_file else []
+        self.earlier = read_results(self.out) if resume and (self.out / RESULTS).exists() else None
+        self.topics = choose_topics(plan)
         self.web = Web.open(*plan.web)
         notify(f"{len(self.web.pages())} pages recorded")
         self.graph = read_graph(self.web, *plan.web)
@@ -63,21 +75,23 @@ class Comparison:
 
     def run(self) -> Results:
         """Teach, crawl, measure."""
-        plan = self.plan
-        if plan.labels:
-            self.preparer.labels = read_labels(plan.labels)
         cases = self._cases()
-        results = self.done.continued(self._nothing_yet(cases))
-        tasks = self._tasks(cases)
-        if plan.paths:
+        results = self._nothing_yet(cases)
+        if self.earlier:
+            results = continued(self.earlier, results)
+        entrants = {text: parse_entrant(text) for text in self.plan.prioritizers}
+        tasks = [Task(case, entrants[text], start) for case, text, start in _missing(results, cases, entrants)]
+        walks = list(_missing(results, cases, self.plan.limits))
+        if self.plan.paths:
             # Mistakes in them are reported before anything else takes its time.
             for task in {(task.case.name, task.entrant.kind_of_paths): task for task in tasks}.values():
                 if task.entrant.kind_of_paths:
                     self.teacher.paths_for(task)
-        unfinished = {task.case.name for task in tasks} | {case.name for case, *_ in self._walks(cases)}
+        unfinished = {task.case.name for task in tasks} | {case.name for case, *_ in walks}
         self._teach([case for case in cases if case.name in unfinished])
         write_results(results, self.out)
-        for one in chain(self._limits(cases), self._crawls(tasks)):
+        taught = {taught.key for taught in results.taught if not taught.refused}
+        for one in chain(self._limits(walks), self._crawls(tasks, taught)):
             results.add(one)
             _relate(results.runs)
             # Finished crawls survive an interruption.
@@ -90,22 +104,20 @@ class Comparison:
             versions={"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
             plan=self.plan,
             targets={case.name: case.wanted for case in cases},
-            examples={case.name: case.examples for case in cases},
+            examples={case.name: len(case.chosen.examples) for case in cases},
             starts={case.name: case.starts for case in cases},
             runs=[],
         )
 
     def _cases(self) -> list[Case]:
-        cases = [self.preparer.from_topic(topic, self.plan.examples) for topic in self.topics]
-        cases += [self._case(lab, examples) for lab, examples in self.labs]
-        for case in cases:
+        cases = []
+        for topic in self.topics:
+            case = self.preparer.case(topic)
+            case.starts = draw_starts(topic.known, self.plan.start, case.ground, self.plan.starts)
             for start in case.starts:
                 self._check_start(case, start)
+            cases.append(case)
         return cases
-
-    def _case(self, lab: KnownTopic, examples: dict[str, str]) -> Case:
-        ground = self.preparer.from_table(lab, examples, []).ground
-        return self.preparer.from_table(lab, examples, draw_starts(lab, self.plan.start, ground, self.plan.starts))
 
     def _check_start(self, case: Case, urls: Sequence[str]) -> None:
         """ValueError if no crawl can begin there; some pages may be missing."""
@@ -117,85 +129,53 @@ class Comparison:
                 f"name pages that are recorded in {', '.join(self.plan.web)}"
             )
 
-    def _missing(self, cases: Sequence[Case], rows: Sequence[str]) -> Iterator[tuple[Case, str, int]]:
-        """The crawls that are still to be done: of each case, by each row, from each start."""
-        for case, name in product(cases, rows):
-            for start in range(len(case.starts)):
-                if (case.name, name, start) not in self.done.runs:
-                    yield case, name, start
-
-    def _tasks(self, cases: Sequence[Case]) -> list[Task]:
-        entrants = {text: parse_entrant(text) for text in self.plan.prioritizers}
-        return [Task(case, entrants[text], start) for case, text, start in self._missing(cases, list(entrants))]
-
-    def _walks(self, cases: Sequence[Case]) -> list[tuple[Case, str, int]]:
-        """Those on paper."""
-        return list(self._missing(cases, self.plan.limits))
-
     def _teach(self, cases: Sequence[Case]) -> None:
-        (self.out / "teaching.tsv").unlink(missing_ok=True)
-        with FetchLog(self.out / "teaching.tsv", remember=False) as log:
-            for case in cases:
-                if case.examples:
-                    self.notify(f"teaching {case.name}: {case.examples} examples")
-                    self.preparer.teach(case, self.plan.critic, log)
+        for case in cases:
+            if case.chosen.examples:
+                self.notify(f"teaching {case.name}: {len(case.chosen.examples)} examples")
+                self.preparer.teach(case, self.plan.critic)
 
-    def _crawls(self, tasks: Sequence[Task]) -> Iterator[MeasuredCrawl | TaughtEntrant]:
+    def _crawls(self, tasks: Sequence[Task], taught: Collection[Any]) -> Iterator[MeasuredCrawl | TaughtEntrant]:
         """All crawls; those that must wait for something to be taught come last."""
         self._study([task for task in tasks if task.entrant.studies])
-        ready = [task for task in tasks if not task.entrant.kind_of_paths]
-        for job, task in self.crawls.run([(self._job(task), task) for task in ready]):
-            yield self._measured(job, task)
-        yield from self._taught_crawls([task for task in tasks if task.entrant.kind_of_paths])
-
-    def _taught_crawls(self, tasks: Sequence[Task]) -> Iterator[MeasuredCrawl | TaughtEntrant]:
+        yield from map(self._measured, self.crawls.run([task for task in tasks if not task.entrant.kind_of_paths]))
+        tasks = [task for task in tasks if task.entrant.kind_of_paths]
+        new = [task for task in tasks if self.teacher.key(task) not in taught or not self.teacher.is_taught(task)]
         refused = set()
-        for taught in self.teacher.teach([task for task in tasks if not self._is_taught(task)]):
-            self.notify(taught_to_text(taught))
-            if taught.refused:
-                refused.add((taught.topic, taught.row, taught.start))
-            yield taught
+        for told in self.teacher.teach(new):
+            self.notify(taught_to_text(told))
+            if told.refused:
+                refused.add(told.key)
+            yield told
         ready = [task for task in tasks if self.teacher.key(task) not in refused]
-        work = [(self.crawls.job(task, models=self.teacher.models(task)), task) for task in ready]
-        for job, task in self.crawls.run(work):
-            yield self._measured(job, task)
-
-    def _is_taught(self, task: Task) -> bool:
-        return self.teacher.key(task) in self.done.taught and self.teacher.is_taught(task)
+        yield from map(self._measured, self.crawls.run(ready))
 
     def _study(self, tasks: Sequence[Task]) -> None:
         """Train apprentices on crawls of the paper's best-first, before those that they lead can begin."""
-        watched = [(self.crawls.job(Task(task.case, task.entrant.observed(), task.start)), task) for task in tasks]
-        for job, task in self.crawls.run(watched):
+        watched = [Task(task.case, task.entrant.observed(), task.start) for task in tasks]
+        files = {self.crawls.folder(one): self.crawls.studied(task) for one, task in zip(watched, tasks, strict=True)}
+        for task in self.crawls.run(watched):
+            folder = self.crawls.folder(task)
             try:
-                with JobReader.open(job.path(JOB)) as reader:
+                with JobReader.open(folder / JOB) as reader:
                     state, _ = study_lessons(reader)
             except NothingLearned as error:
-                raise ValueError(f"{job.path(JOB)}: {error}") from error
-            self._studied(task).write_bytes(state)
+                raise ValueError(f"{folder / JOB}: {error}") from error
+            files[folder].write_bytes(state)
 
-    def _studied(self, task: Task) -> Path:
-        return task.case.folder / f"{task.name}.npz"
-
-    def _job(self, task: Task) -> Job:
-        if not task.entrant.studies:
-            return self.crawls.job(task)
-        settings = {"FOCUSED_TRAIN_EVERY": str(10**9)} if task.entrant.name == "offline" else {}
-        return self.crawls.job(task, arguments={"learned": str(self._studied(task).resolve())}, settings=settings)
-
-    def _measured(self, job: Job, task: Task) -> MeasuredCrawl:
-        stats = stats_of(job)
-        trace = trace_of(job, self.web, task.case.ground, self.plan.pages)
+    def _measured(self, task: Task) -> MeasuredCrawl:
+        folder, case = self.crawls.folder(task), task.case
+        stats = json.loads((folder / STATS).read_text("utf-8"))
+        trace = read_trace(read_log(folder / FETCHES), self.web, case.ground.counts, self.plan.pages)
         pages = stats.get("focused/page/judged") or len(trace.pages)
-        run = self._run(task.case, task.entrant.text, task.start, trace, verdicts_of(job, self.web))
+        run = self._run(case, task.entrant.text, task.start, trace, verdicts_of(folder / JOB, self.web))
         run.cpu_ms = 1_000 * stats["focused/lab/cpu"] / pages if pages else None
         run.seconds = stats.get("elapsed_time_seconds")
         run.stopped_by = str(stats.get("focused/stopped_by", stats.get("finish_reason", "")))
         return run
 
-    def _limits(self, cases: Sequence[Case]) -> Iterator[MeasuredCrawl]:
-        walks = self._walks(cases)
-        unjudged = {case.name: case for case, name, _ in walks if case.critic and "foresight" in self.plan.limits}
+    def _limits(self, walks: Sequence[Missing]) -> Iterator[MeasuredCrawl]:
+        unjudged = {case.name: case for case, *_ in walks if case.critic and "foresight" in self.plan.limits}
         if unjudged:
             self._judge(list(unjudged.values()))
         for case, name, start in walks:
@@ -224,6 +204,15 @@ class Comparison:
         if case.name not in self._cosines:
             self._cosines[case.name] = Cosines(targets, self.bags, len(self.web))
         return measure_likeness(self._cosines[case.name].of(trace.pages), self.plan.gammas, self.plan.pages)
+
+
+def _missing(results: Results, cases: Sequence[Case], rows: Iterable[str]) -> Iterator[Missing]:
+    """What is still to be done: of each case, by each row, from each start."""
+    done = {run.key for run in results.runs}
+    for case, name in product(cases, rows):
+        for start in range(len(case.starts)):
+            if (case.name, name, start) not in done:
+                yield case, name, start
 
 
 def _relate(runs: Sequence[MeasuredCrawl]) -> None:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,14 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.frontier.records import read_records
-from focused.lab.bounds import Truth
 from focused.lab.cases import Case
 from focused.lab.entrants import Entrant
-from focused.lab.jobs import FETCHES, JOB, Job, run_fast, run_real
-from focused.lab.measure import Trace, read_trace
+from focused.lab.jobs import Job, run_fast, run_real
 from focused.lab.plan import Plan
-from focused.lab.replay.log import read_log
-from focused.running.process import STATS
 from focused.warc.web import Web
 
 Notify = Callable[[str], None]
@@ -51,43 +46,50 @@ class Crawls:
         self.plan = plan
         self.web = web
         self.models = models
-        self.folder = Path(plan.out) / "crawls"
+        self.out = Path(plan.out)
         self.notify = notify
 
-    def job(
-        self,
-        task: Task,
-        *,
-        models: Path | None = None,
-        arguments: Mapping[str, str] | None = None,
-        settings: Mapping[str, str] | None = None,
-    ) -> Job:
+    def folder(self, task: Task) -> Path:
+        """The folder of a task's crawl."""
+        return self.out / "crawls" / task.case.folder.name / task.name
+
+    def studied(self, task: Task) -> Path:
+        """The file of the apprentice that a crawl begins with, if it `studies`."""
+        return task.case.folder / f"{task.name}.npz"
+
+    def models_of(self, task: Task) -> Path:
+        """The models folder that a crawl reads: its own, if its prioritizer is taught by paths.
+
+        Given paths teach it for all starts.
+        """
+        if not task.entrant.kind_of_paths:
+            return self.models
+        return self.out / "taught" / (plain(task.entrant.text) if self.plan.paths else task.name)
+
+    def job(self, task: Task) -> Job:
         """The crawl of a task, in its own folder, which is emptied first."""
-        folder = self.path(task)
+        folder, table = self.folder(task), task.entrant.table()
         # A crawl of an earlier comparison would be resumed.
         shutil.rmtree(folder, ignore_errors=True)
-        table = task.entrant.table()
         topic = task.case.write_topic(task.start, table, task.name)
-        return Job(
-            folder=str(folder.resolve()),
-            arguments={"topic": str(topic.resolve()), "prioritizer": table["name"], **(arguments or {})},
-            settings={**settings_of_case(self.plan, task.case, models or self.models), **(settings or {})},
-        )
+        arguments = {"topic": str(topic.resolve()), "prioritizer": table["name"]}
+        settings = _settings(self.plan, task.case, self.models_of(task))
+        if task.entrant.studies:
+            arguments["learned"] = str(self.studied(task).resolve())
+        if task.entrant.name == "offline":
+            settings["FOCUSED_TRAIN_EVERY"] = str(10**9)
+        return Job(folder.resolve(), arguments, settings)
 
-    def path(self, task: Task) -> Path:
-        """The folder of a task's crawl."""
-        return self.folder / task.case.folder.name / task.name
-
-    def run(self, work: Sequence[tuple[Job, Task]]) -> Iterator[tuple[Job, Task]]:
+    def run(self, tasks: Sequence[Task]) -> Iterator[Task]:
         """Run crawls and yield each when it is done."""
-        jobs = [job for job, _ in work]
-        known = {job.folder: task for job, task in work}
-        paths = [Path(path) for path in self.plan.web]
-        done = run_fast(jobs, paths, workers=workers(self.plan)) if self.plan.fast else run_real(jobs, self.web)
+        known = {self.folder(task).resolve(): task for task in tasks}
+        jobs = list(map(self.job, tasks))
+        web = [Path(path) for path in self.plan.web]
+        done = run_fast(jobs, web, workers=workers(self.plan)) if self.plan.fast else run_real(jobs, self.web)
         for count, job in enumerate(done, 1):
             task = known[job.folder]
-            self.notify(f"{count}/{len(jobs)} {task.case.name}: {Path(job.folder).name}")
-            yield job, task
+            self.notify(f"{count}/{len(jobs)} {task.case.name}: {task.name}")
+            yield task
 
 
 def workers(plan: Plan) -> int:
@@ -95,7 +97,7 @@ def workers(plan: Plan) -> int:
     return plan.workers or os.cpu_count() or 1
 
 
-def settings_of_case(plan: Plan, case: Case, models: Path) -> dict[str, Any]:
+def _settings(plan: Plan, case: Case, models: Path) -> dict[str, Any]:
     """The settings of all crawls of a case."""
     settings: dict[str, Any] = {
         "FOCUSED_MODELS": str(models.resolve()),
@@ -115,10 +117,10 @@ def settings_of_case(plan: Plan, case: Case, models: Path) -> dict[str, Any]:
         settings["SCRAPER_SLOT_MAX_ACTIVE_SIZE"] = "1"
     if plan.critic and case.critic:
         settings["FOCUSED_CRITIC"] = plan.critic
-    if case.hosts:
+    hosts = case.chosen.known.hosts
+    if hosts:
         # Exactly these hosts and ports: allowed hosts would let subdomains in.
-        hosts = "|".join(re.escape(host) for host in case.hosts)
-        settings["FOCUSED_SCOPE_ALLOW"] = f"^https?://(?:{hosts})(?:/|$)"
+        settings["FOCUSED_SCOPE_ALLOW"] = f"^https?://(?:{'|'.join(map(re.escape, hosts))})(?:/|$)"
     return settings | plan.settings
 
 
@@ -127,26 +129,15 @@ def plain(name: str) -> str:
     return re.sub(r"[^\w.-]+", "_", name)
 
 
-def trace_of(job: Job, web: Web, ground: Truth, most: int) -> Trace:
-    """The pages that a crawl fetched and that count."""
-    return read_trace(read_log(job.path(FETCHES)), web, ground.counts, most)
-
-
-def stats_of(job: Job) -> dict[str, Any]:
-    """What Scrapy counted during a crawl."""
-    stats: dict[str, Any] = json.loads(job.path(STATS).read_text("utf-8"))
-    return stats
-
-
-def verdicts_of(job: Job, web: Web) -> NDArray[np.float32]:
+def verdicts_of(job: Path, web: Web) -> NDArray[np.float32]:
     """R of the pages that a crawl judged, by their number in the web."""
     relevance = np.full(len(web), np.nan, np.float32)
     try:
-        with closing(read_records(job.path(JOB))) as records:
+        with closing(read_records(job)) as records:
             for url, judged in records.execute("SELECT url, relevance FROM pages"):
                 found = web.find(url)
                 if found >= 0:
                     relevance[found] = judged
     except sqlite3.Error as error:
-        raise ValueError(f"{job.path(JOB)}: the crawl's records cannot be read: {error}") from error
+        raise ValueError(f"{job}: the crawl's records cannot be read: {error}") from error
     return relevance

@@ -11,11 +11,11 @@ import os
 import queue
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from typing import Any
 
-import msgspec
 from scrapy.utils.project import get_project_settings
 
 from focused.lab.replay.server import serve
@@ -28,49 +28,40 @@ FOLDED = "focused.lab.replay.fold.FoldedHttps"
 FETCHES, JOB = "fetches.tsv", "job"
 
 
-class Job(msgspec.Struct, frozen=True, kw_only=True):
+@dataclass(frozen=True)
+class Job:
     """A crawl: its folder, the spider's arguments, settings; settings that are tables are added to the project's."""
 
-    folder: str
+    folder: Path
     arguments: dict[str, str]
     settings: dict[str, Any]
 
-    def path(self, name: str) -> Path:
-        """A file of the crawl."""
-        return Path(self.folder) / name
+    def whole_settings(self, handlers: dict[str, str], **own: str) -> dict[str, Any]:
+        """Settings as Scrapy takes them from a command line, with whole tables; ``handlers`` answer the requests."""
+        project = get_project_settings()
+        files = {"JOBDIR": str(self.folder / JOB), "FOCUSED_STATS_FILE": str(self.folder / STATS)}
+        told = files | self.settings | own
+        told["DOWNLOAD_HANDLERS"] = told.get("DOWNLOAD_HANDLERS", {}) | handlers
+        return {
+            name: {**project.getdict(name), **value} if isinstance(value, dict) else value
+            for name, value in told.items()
+        }
 
 
 class JobFailed(RuntimeError):
     """A crawl that did not come to its end; the message shows the end of its log."""
 
 
-def settings_of(job: Job) -> dict[str, Any]:
-    """The settings of a crawl as Scrapy takes them from a command line: whole tables."""
-    project = get_project_settings()
-    own = {"JOBDIR": job.path(JOB), "FOCUSED_STATS_FILE": job.path(STATS)}
-    told = {name: str(path) for name, path in own.items()} | job.settings
-    return {
-        name: {**project.getdict(name), **value} if isinstance(value, dict) else value for name, value in told.items()
-    }
-
-
 def run_real(jobs: Sequence[Job], web: Web) -> Iterator[Job]:
     """Run crawls one by one through the replay server, and yield each when it is done."""
     for job in jobs:
-        folder = Path(job.folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        settings = settings_of(_answered(job, {"https": FOLDED}))
-        with serve(web, log=job.path(FETCHES)) as server:
-            texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in settings.items()}
-            code = CrawlProcess(folder, job.arguments, texts, proxy=server.proxy).wait(inf)
+        job.folder.mkdir(parents=True, exist_ok=True)
+        settings = job.whole_settings({"https": FOLDED})
+        texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in settings.items()}
+        with serve(web, log=job.folder / FETCHES) as server:
+            code = CrawlProcess(job.folder, job.arguments, texts, proxy=server.proxy).wait(inf)
         _check(job, "" if code == 0 else f"code {code}")
         yield job
-
-
-def _answered(job: Job, handlers: dict[str, str], **settings: str) -> Job:
-    """A job whose requests are answered by our handlers."""
-    table = {**job.settings.get("DOWNLOAD_HANDLERS", {}), **handlers}
-    return msgspec.structs.replace(job, settings={**job.settings, "DOWNLOAD_HANDLERS": table, **settings})
 
 
 def run_fast(jobs: Sequence[Job], web: Sequence[Path], *, workers: int) -> Iterator[Job]:
@@ -83,13 +74,15 @@ def run_fast(jobs: Sequence[Job], web: Sequence[Path], *, workers: int) -> Itera
     for helper in helpers:
         free.put(helper)
 
-    def run(job: Job) -> Job:
-        Path(job.folder).mkdir(parents=True, exist_ok=True)
-        log = {"FOCUSED_REPLAY_LOG": str(job.path(FETCHES)), "LOG_FILE": str(job.path(LOG))}
-        asked = _answered(job, dict.fromkeys(("http", "https"), HANDLER), FOCUSED_REPLAY_WEB=paths, **log)
+    def settings(job: Job) -> dict[str, Any]:
+        logs = {"FOCUSED_REPLAY_LOG": str(job.folder / FETCHES), "LOG_FILE": str(job.folder / LOG)}
+        return job.whole_settings(dict.fromkeys(("http", "https"), HANDLER), FOCUSED_REPLAY_WEB=paths, **logs)
+
+    def run(job: Job, settings: dict[str, Any]) -> Job:
+        job.folder.mkdir(parents=True, exist_ok=True)
         helper = free.get()
         try:
-            wrong = helper.ask(asked)
+            wrong = helper.ask(job.arguments, settings)
         except HelperFailed as error:
             wrong = str(error)
         finally:
@@ -99,7 +92,7 @@ def run_fast(jobs: Sequence[Job], web: Sequence[Path], *, workers: int) -> Itera
 
     pool = ThreadPoolExecutor(len(helpers))
     try:
-        for done in as_completed([pool.submit(run, job) for job in jobs]):
+        for done in as_completed([pool.submit(run, job, settings(job)) for job in jobs]):
             yield done.result()
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
@@ -108,7 +101,7 @@ def run_fast(jobs: Sequence[Job], web: Sequence[Path], *, workers: int) -> Itera
 
 
 def _check(job: Job, wrong: str) -> None:
-    if not wrong and job.path(STATS).exists():
+    if not wrong and (job.folder / STATS).exists():
         return
-    log = job.path(LOG).read_text("utf-8", "replace") if job.path(LOG).exists() else ""
+    log = (job.folder / LOG).read_text("utf-8", "replace") if (job.folder / LOG).exists() else ""
     raise JobFailed(f"the crawl in {job.folder} failed ({wrong.strip()[-2000:]}); its log ends:\n{log[-2000:]}")

@@ -14,6 +14,7 @@ import msgspec
 from scrapy.utils.project import get_project_settings
 
 from focused.critics.models import ModelRefused
+from focused.lab.jobs import Job
 from focused.lab.plan import TaughtEntrant
 from focused.papers.paths.path import Path
 from focused.papers.prioritizers.taught import NotTaught
@@ -24,23 +25,17 @@ from focused.teaching.plan import CannotTeach
 from focused.topics.topic import load_topic
 from focused.warc.web import Web
 
-
-@dataclass(frozen=True)
-class Pupil:
-    """A prioritizer to be taught: its outcome so far, its topic file and settings."""
-
-    told: TaughtEntrant
-    topic: str
-    settings: dict[str, Any]
+Pupil = tuple[TaughtEntrant, Job]
+"""A prioritizer to be taught: its outcome so far, and the crawl that it will lead."""
 
 
 @dataclass(frozen=True)
 class School:
-    """Prioritizers that are taught by the same paths; ``source`` says where these come from."""
+    """Prioritizers that are taught by the same paths, whose pages are in ``web``; ``source`` is where they are from."""
 
     paths: list[Path]
-    web: tuple[str, ...]
-    source: dict[str, Any]
+    web: list[str]
+    source: dict[str, str]
     pupils: list[Pupil]
 
 
@@ -59,19 +54,20 @@ def teach_all(schools: Sequence[School], most: int) -> Iterator[TaughtEntrant]:
 
 def _teach(school: School) -> list[TaughtEntrant]:
     settings = get_project_settings()
-    fetched = pages_of_web(addresses_of(school.paths), _open(school.web), limits_of(settings))
+    fetched = pages_of_web(addresses_of(school.paths), _open(tuple(school.web)), limits_of(settings))
+    source: dict[str, Any] = {**school.source, "web": school.web}
     results = []
-    for pupil in school.pupils:
-        settings.setdict(pupil.settings, priority="cmdline")
+    for told, job in school.pupils:
+        settings.setdict(job.settings, priority="cmdline")
         began = time.process_time()
         try:
-            teaching = PathTeaching.plan(load_topic(pupil.topic), settings)
-            card = teaching.teach(school.paths, fetched, school.source, lambda *_: None)
+            teaching = PathTeaching.plan(load_topic(job.arguments["topic"]), settings)
+            card = teaching.teach(school.paths, fetched, source, lambda *_: None)
         except (NotTaught, CannotTeach, ModelRefused) as error:
-            results.append(msgspec.structs.replace(pupil.told, refused=str(error)))
+            results.append(msgspec.structs.replace(told, refused=str(error)))
         else:
             spent = time.process_time() - began
-            results.append(msgspec.structs.replace(pupil.told, figures=card.figures, cpu=spent))
+            results.append(msgspec.structs.replace(told, figures=card.figures, cpu=spent))
     return results
 
 

@@ -15,9 +15,8 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-from focused.lab.crawls import Crawls, Task, plain, settings_of_case, workers
+from focused.lab.crawls import Crawls, Task, workers
 from focused.lab.entrants import Entrant
 from focused.lab.jobs import JOB
 from focused.lab.plan import Plan, TaughtEntrant
@@ -41,7 +40,6 @@ class Teacher:
         self.plan = plan
         self.crawls = crawls
         self.graph = graph
-        self.folder = Path(plan.out) / "taught"
 
     def paths_for(self, task: Task) -> list[Way]:
         """The paths that are given for an entrant; PathsError if there are none."""
@@ -59,14 +57,10 @@ class Teacher:
         """What an entrant is taught for: topic, entrant, start (None if given paths teach it for all starts)."""
         return task.case.name, task.entrant.text, None if self.plan.paths else task.start
 
-    def models(self, task: Task) -> Path:
-        """The models folder that the crawl of a taught entrant reads."""
-        *_, start = self.key(task)
-        return self.folder / (plain(task.entrant.text) + ("" if start is None else f"-{start}"))
-
     def is_taught(self, task: Task) -> bool:
         """Is its model where the crawl will look for it?"""
-        return (self.models(task) / task.case.folder.name / f"{task.entrant.kind.name}.npz").is_file()
+        models = self.crawls.models_of(task)
+        return (models / task.case.folder.name / f"{task.entrant.kind.name}.npz").is_file()
 
     def teach(self, tasks: Sequence[Task]) -> Iterator[TaughtEntrant]:
         """Teach what the tasks need, and yield each outcome."""
@@ -75,33 +69,32 @@ class Teacher:
             topic, entrant, start = self.key(task)
             classes.setdefault((topic, start, task.entrant.kind_of_paths), {}).setdefault(entrant, task)
         together = [list(pupils.values()) for pupils in classes.values()]
+        if not self.plan.paths:
+            self._watch([pupils[0] for pupils in together])
         schools = []
-        for pupils, school in self._given(together) if self.plan.paths else self._drawn(together):
-            if isinstance(school, PathsError):
-                yield from (self._told(task, [], str(school)) for task in pupils)
+        for pupils in together:
+            try:
+                ways, source = self._ways(pupils[0])
+            except PathsError as error:
+                yield from (self._told(task, [], str(error)) for task in pupils)
             else:
-                schools.append(school)
+                web = self.plan.paths_web or self.plan.web
+                schools.append(School(ways, web, source, [self._pupil(task, ways) for task in pupils]))
         yield from teach_all(schools, workers(self.plan))
 
-    def _given(self, classes: Sequence[list[Task]]) -> Iterator[tuple[list[Task], School]]:
-        for tasks in classes:
-            source = {"file": self.plan.paths, "web": self.plan.paths_web}
-            yield tasks, self._school(tasks, self.paths_for(tasks[0]), self.plan.paths_web, source)
-
-    def _drawn(self, classes: Sequence[list[Task]]) -> Iterator[tuple[list[Task], School | PathsError]]:
-        """A school for each class, or why no paths could be drawn for it."""
-        watched = {(task.case.name, task.start): Task(task.case, _OBSERVED, task.start) for task, *_ in classes}
-        for _ in self.crawls.run([(self.crawls.job(task), task) for task in watched.values()]):
+    def _watch(self, tasks: Sequence[Task]) -> None:
+        """The crawls that paths are drawn from."""
+        watched = {self.crawls.folder(one): one for one in map(_watched, tasks)}
+        for _ in self.crawls.run(list(watched.values())):
             pass
-        for tasks in classes:
-            job = self.crawls.path(watched[tasks[0].case.name, tasks[0].start]) / JOB
-            try:
-                site = site_of_job(self.crawls.web, self.graph, job, self._roots(tasks[0]))
-                ways = draw_paths(site, tasks[0].entrant.kind_of_paths)
-            except PathsError as error:
-                yield tasks, error
-            else:
-                yield tasks, self._school(tasks, ways, self.plan.web, {"job": str(job), "web": self.plan.web})
+
+    def _ways(self, task: Task) -> tuple[list[Way], dict[str, str]]:
+        """The paths that teach an entrant, and where they come from."""
+        if self.plan.paths:
+            return self.paths_for(task), {"file": self.plan.paths}
+        job = self.crawls.folder(_watched(task)) / JOB
+        site = site_of_job(self.crawls.web, self.graph, job, self._roots(task))
+        return draw_paths(site, task.entrant.kind_of_paths), {"job": str(job)}
 
     def _roots(self, task: Task) -> list[str]:
         """The pages of a start, redirects followed."""
@@ -109,22 +102,14 @@ class Teacher:
         pages = [int(self.graph.leads_to[row]) for row in rows if row >= 0]
         return [self.graph.urls[page] for page in pages if page >= 0]
 
-    def _school(self, tasks: Sequence[Task], ways: list[Way], web: Sequence[str], source: dict[str, Any]) -> School:
-        pupils = []
-        for task in tasks:
-            models = self._models_with_critic(task)
-            file = task.case.write_topic(task.start, task.entrant.table(), f"{models.name}-taught")
-            settings = settings_of_case(self.plan, task.case, models)
-            pupils.append(Pupil(self._told(task, ways), str(file.resolve()), settings))
-        return School(ways, tuple(web), source, pupils)
-
-    def _models_with_critic(self, task: Task) -> Path:
-        models, name = self.models(task), task.case.folder.name
+    def _pupil(self, task: Task, ways: Sequence[Way]) -> Pupil:
+        """An entrant as its crawl will find it, the topic's critic at hand."""
+        name, models = task.case.folder.name, self.crawls.models_of(task)
         shutil.rmtree(models / name, ignore_errors=True)
         models.mkdir(parents=True, exist_ok=True)
         if (self.crawls.models / name).is_dir():
             shutil.copytree(self.crawls.models / name, models / name, copy_function=_link_or_copy)
-        return models
+        return self._told(task, ways), self.crawls.job(task)
 
     def _told(self, task: Task, ways: Sequence[Way], refused: str = "") -> TaughtEntrant:
         urls = addresses_of(ways)
@@ -139,6 +124,11 @@ class Teacher:
             own_pages=int(task.case.ground.inside[rows].sum()),
             refused=refused,
         )
+
+
+def _watched(task: Task) -> Task:
+    """The crawl that an entrant learns from."""
+    return Task(task.case, _OBSERVED, task.start)
 
 
 def draw_paths(site: Site, kind: str) -> list[Way]:

@@ -15,7 +15,6 @@ from scrapy.utils.log import configure_logging
 from scrapy.utils.project import get_project_settings
 from scrapy.utils.reactor import install_reactor
 
-from focused.lab.jobs import Job, settings_of
 from focused.running.helper import questions
 
 
@@ -30,16 +29,16 @@ def main() -> None:
 
 async def _run_all() -> None:
     configure_logging(get_project_settings())  # each crawl then writes to its own file
-    for (job,), answer in questions():
-        answer(await _run(job))
+    for (arguments, settings), answer in questions():
+        answer(await _run(arguments, settings))
 
 
-async def _run(job: Job) -> str:
+async def _run(arguments: dict[str, str], own: dict[str, Any]) -> str:
     """What went wrong; nothing if all went well."""
     settings: Settings = get_project_settings()
-    settings.setdict(settings_of(job), priority="cmdline")
+    settings.setdict(own, priority="cmdline")
     runner = AsyncCrawlerRunner(settings)
-    crawl: Coroutine[Any, Any, None] = runner.crawl("focused", **job.arguments)  # type: ignore[assignment]
+    crawl: Coroutine[Any, Any, None] = runner.crawl("focused", **arguments)  # type: ignore[assignment]
     try:
         await crawl
     except Exception as error:  # whatever it is, it is told, and the next job is not to blame

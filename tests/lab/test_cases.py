@@ -9,8 +9,9 @@ import pytest
 
 from focused.lab.bounds import Truth
 from focused.lab.cases import Preparer, draw_starts, judge_all
+from focused.lab.chosen import ChosenTopic, choose_topics
 from focused.lab.entrants import parse_entrant
-from focused.lab.replay.log import FetchLog
+from focused.lab.plan import Plan
 from focused.papers.paths.graph import build_graph
 from focused.papers.paths.topics import KnownTopic, read_examples, read_labels, read_topics, with_label
 from focused.topics.topic import Topic, load_topic
@@ -23,31 +24,37 @@ def preparer(small_web, tmp_path_factory):
     return Preparer(web, build_graph(web), folder / "topics", folder / "models")
 
 
+def chosen(known, examples, **topic):
+    own = Topic(name=known.name, focus=known.focus, **topic)
+    return ChosenTopic(topic=own, known=known, examples=examples, labelled=[])
+
+
 @pytest.fixture
 def case(preparer, small_web):
     lab = read_topics(small_web.topics)["stars"]
-    return preparer.from_table(lab, read_examples(small_web.examples), [lab.seeds_on, lab.seeds_root])
+    case = preparer.case(chosen(lab, read_examples(small_web.examples)))
+    case.starts = [lab.seeds_on, lab.seeds_root]
+    return case
 
 
 def test_targets_and_examples_are_apart(case, small_web):
     assert case.wanted == len(small_web.targets)
-    assert case.examples == len(small_web.taught)
+    assert len(case.chosen.examples) == len(small_web.taught)
     assert not (case.ground.targets & ~case.ground.counts).any()
     assert (case.ground.labelled & ~case.ground.counts).sum() == len(set(small_web.taught) & set(small_web.on_topic))
 
 
 def test_hosts_that_a_topic_allows_bring_their_subdomains(preparer):
-    topic = Topic(name="stars", allowed_hosts=["example"], seeds=["http://one.example/"])
-    assert preparer.from_topic(topic).ground.inside.all()
-    topic.allowed_hosts = ["one.example"]
-    inside = preparer.from_topic(topic).ground.inside
+    known = KnownTopic(name="stars", focus=["stars"], target_urls=[])
+    assert preparer.case(chosen(known, {}, allowed_hosts=["example"])).ground.inside.all()
+    inside = preparer.case(chosen(known, {}, allowed_hosts=["one.example"])).ground.inside
     assert {host for host, is_in in zip(preparer.graph.hosts, inside, strict=True) if is_in} == {"one.example"}
 
 
 def test_an_example_is_no_target_even_if_the_topics_file_says_so(preparer, small_web):
     lab = KnownTopic(name="all", focus=["stars"], target_urls=small_web.targets)
     examples = dict.fromkeys(small_web.targets[:3], "stars")
-    assert preparer.from_table(lab, examples, []).wanted == len(small_web.targets) - 3
+    assert preparer.case(chosen(lab, examples)).wanted == len(small_web.targets) - 3
 
 
 def test_a_topic_file_is_one_that_the_crawler_takes(case):
@@ -58,11 +65,8 @@ def test_a_topic_file_is_one_that_the_crawler_takes(case):
     assert topic.examples == str(case.table)
 
 
-def test_teaching_is_logged_apart_and_makes_a_critic(preparer, case, small_web):
-    log = FetchLog()
-    preparer.teach(case, "logistic", log)
-    assert len(log.fetches) == case.examples
-    assert {fetch.status for fetch in log.fetches} == {200}
+def test_teaching_makes_a_critic(preparer, case, small_web):
+    preparer.teach(case, "logistic")
     [relevance] = judge_all(preparer.web, [case.critic])
     on, off = relevance[case.ground.targets], relevance[preparer.web.find(small_web_off(small_web))]
     assert on.min() > off
@@ -110,7 +114,7 @@ def test_a_kind_of_start_that_is_not_there_is_refused_with_those_that_are(case, 
 
 def test_starts_cannot_be_drawn_where_there_is_no_page_of_their_kind(preparer):
     lab = KnownTopic(name="x", focus=["x"], target_urls=[], seeds_on=["http://nowhere.example/"])
-    ground = preparer.from_table(lab, {}, []).ground
+    ground = preparer.case(chosen(lab, {})).ground
     with pytest.raises(ValueError, match="--starts 3: no page of this web can be a start of kind 'on'"):
         draw_starts(lab, "on", ground, 3)
 
@@ -123,13 +127,15 @@ def test_examples_are_held_out_by_a_column(small_web):
         read_examples(small_web.examples, without=("university", "cornell"))
 
 
-def test_a_topic_whose_examples_are_texts_is_taught_by_another_table(preparer, small_web, tmp_path):
-    texts = tmp_path / "texts.tsv"
-    texts.write_text("class\ttext\nstars\ta galaxy of stars\n")
-    topic = Topic(name="mine", focus=["stars"], seeds=["http://one.example/"], examples=str(texts))
+def test_a_topic_whose_examples_are_texts_is_taught_by_another_table(small_web, tmp_path):
+    (tmp_path / "texts.tsv").write_text("class\ttext\nstars\ta galaxy of stars\n")
+    topic = tmp_path / "mine.toml"
+    topic.write_text('name = "mine"\nfocus = ["stars"]\nseeds = ["http://one.example/"]\nexamples = "texts.tsv"\n')
+    plan = {"topics": [str(topic)], "web": [str(small_web.warc)], "prioritizers": [], "pages": 1, "out": str(tmp_path)}
     with pytest.raises(ValueError, match="name a table that has them with --examples"):
-        preparer.from_topic(topic)
-    assert preparer.from_topic(topic, str(small_web.examples)).examples == len(read_examples(small_web.examples))
+        choose_topics(Plan(**plan))
+    [mine] = choose_topics(Plan(**plan, examples=str(small_web.examples)))
+    assert mine.examples == read_examples(small_web.examples)
 
 
 def test_labels_in_the_focus_are_found(small_web):

@@ -10,7 +10,6 @@ import pytest
 from focused.lab.jobs import JobFailed
 from focused.lab.plan import read_results
 from focused.lab.present import tables
-from focused.lab.resume import Done
 from focused.running.process import STATS
 from tests.lab.test_compare import compare
 
@@ -91,7 +90,7 @@ def test_other_starting_pages_are_refused(small_web, interrupted, tmp_path):
         file.write_bytes(kept)
 
 
-def test_results_that_cannot_be_read_are_named(tmp_path):
+def test_results_that_cannot_be_read_are_named(small_web, tmp_path):
     (tmp_path / "results.json").write_text("{")
     with pytest.raises(ValueError, match=r"results\.json: cannot be read as the results"):
-        Done.of(tmp_path)
+        compare(small_web, tmp_path, resume=True)
