@@ -1,4 +1,4 @@
-"""Arrays as bytes, for models and records."""
+"""Arrays as bytes, for models and records; and looking up values in them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,14 @@ from numpy.typing import NDArray
 
 Arrays = dict[str, NDArray[Any]]
 """What was learned, as arrays by name."""
+
+
+def look_up(known: NDArray[Any], values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The position of each value among the ``known`` ones, which are sorted, and whether it is there at all."""
+    if not len(known):
+        return np.zeros(len(values), np.int64), np.zeros(len(values), np.bool_)
+    at = np.minimum(np.searchsorted(known, values), len(known) - 1)
+    return at, known[at] == values
 
 
 def save_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from focused.arrays import look_up
 from focused.pages.page import Page
 from focused.pages.tokens import Ids, word_to_id, words
 
@@ -43,10 +44,7 @@ class Vocabulary:
     def columns(self, bag: Bag) -> tuple[Columns, NDArray[np.int64]]:
         """The columns of the words of a bag that are known, and how often each occurs."""
         ids, counts = bag
-        if not len(self.ids):
-            return np.zeros(0, np.int64), np.zeros(0, np.int64)
-        at = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
-        known = self.ids[at] == ids
+        at, known = look_up(self.ids, ids)
         return at[known], counts[known]
 
     def count(self, texts: Sequence[Ids]) -> tuple[Columns, Columns, NDArray[np.int64]]:
@@ -55,8 +53,7 @@ class Vocabulary:
         if not len(self.ids) or not sum(lengths):
             return (np.zeros(0, np.int64),) * 3
         ids = np.concatenate(texts)
-        at = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
-        known = self.ids[at] == ids
+        at, known = look_up(self.ids, ids)
         cells = np.repeat(np.arange(len(texts)), lengths)[known] * len(self.ids) + at[known]
         distinct, counts = np.unique(cells, return_counts=True)
         return distinct // len(self.ids), distinct % len(self.ids), counts
@@ -81,6 +78,21 @@ class Vocabulary:
         columns = np.concatenate([columns for columns, _ in rows]) if rows else np.zeros(0, np.int64)
         counts = np.concatenate([counts for _, counts in rows]) if rows else np.zeros(0, np.int64)
         return csr_matrix((counts.astype(np.float64), columns, starts), shape=(len(rows), len(self.ids)))
+
+
+def inverse_frequencies(counts: csr_matrix) -> NDArray[np.float64]:
+    """log((1 + pages) / (1 + pages with a word)) + 1 for each word, from the counts on some pages."""
+    on_pages = np.bincount(counts.indices, minlength=counts.shape[1])
+    return np.asarray(np.log((1 + counts.shape[0]) / (1 + on_pages)) + 1)
+
+
+def tfidf(counts: csr_matrix, idf: NDArray[np.floating]) -> csr_matrix:
+    """Rows of counts as (1 + log count)·idf, each row of length 1."""
+    rows = counts.astype(np.float64)
+    rows.data = (1 + np.log(rows.data)) * idf[rows.indices]
+    norm = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
+    rows.data /= np.repeat(np.where(norm, norm, 1), np.diff(rows.indptr))
+    return rows
 
 
 def min_pages_for(examples: int) -> int:

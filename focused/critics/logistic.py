@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.utils.class_weight import compute_sample_weight
 
 from focused.critics.background import BACKGROUND, language_of_pages, pseudo_pages, topic_vocabulary
-from focused.critics.bag import Bag, Vocabulary, min_pages_for
+from focused.critics.bag import Bag, Vocabulary, inverse_frequencies, min_pages_for, tfidf
 from focused.critics.base import Critic, Reason, Verdict
 from focused.critics.classes import ranked, strongest, wanted
 from focused.critics.language import check_languages
@@ -90,9 +90,8 @@ class LogisticCritic(Critic):
 
     def _fit_bags(self, bags: Sequence[Bag], labels: NDArray[np.int64]) -> None:
         counts = self.vocabulary_.matrix(bags)
-        on_pages = np.bincount(counts.indices, minlength=counts.shape[1])
-        self.idf_ = (np.log((1 + len(bags)) / (1 + on_pages)) + 1).astype(np.float32)
-        rows = self._tfidf(counts)
+        self.idf_ = inverse_frequencies(counts).astype(np.float32)
+        rows = tfidf(counts, self.idf_)
         model = LogisticRegression(C=self.strength, class_weight="balanced", max_iter=300, tol=1e-3)
         model.fit(rows, self.wanted_[labels])
         self.coef_ = model.coef_[0].astype(np.float32)
@@ -107,13 +106,6 @@ class LogisticCritic(Critic):
         target = (labels[:, None] == np.arange(len(self.classes_))).astype(np.float64)
         model.fit(with_one, target, sample_weight=compute_sample_weight("balanced", labels))
         return np.ascontiguousarray(model.coef_.T, dtype=np.float32)
-
-    def _tfidf(self, counts: csr_matrix) -> csr_matrix:
-        rows = counts.copy()
-        rows.data = (1 + np.log(rows.data)) * self.idf_[rows.indices]
-        norm = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-        rows.data /= np.repeat(np.where(norm, norm, 1), np.diff(rows.indptr))
-        return rows
 
     def _features(self, bag: Bag) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         columns, counts = self.vocabulary_.columns(bag)

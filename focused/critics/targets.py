@@ -1,7 +1,8 @@
 """What is sought, as TF-IDF vectors: the example pages that are wanted, and how alike another text is.
 
 Weights are (1 + log tf)·idf, rows have length 1, so a product is a cosine. The document frequencies are those of all
-examples, wanted or not. A topic given as words has one vector, of its words.
+examples, wanted or not. Words that no target has do not count for a text's length either: they may be misspellings.
+A topic given as words has one vector, of its words.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from focused.critics.bag import Bag, Vocabulary, min_pages_for
+from focused.critics.bag import Bag, Vocabulary, inverse_frequencies, min_pages_for, tfidf
 from focused.pages.page import Page
 from focused.pages.tokens import Ids
 
@@ -28,15 +29,14 @@ class Targets:
         self.vocabulary = vocabulary
         self.idf = idf
         self.digests = np.array(digests, np.int64)
-        self.vectors = self._weighted(counts)
+        self.vectors = tfidf(counts, idf)
 
     @classmethod
     def of_pages(cls, pages: Sequence[Page], wanted: Sequence[bool]) -> Self:
         """From the example pages of a topic."""
         vocabulary = Vocabulary(pages, min_pages_for(len(pages)))
         counts = vocabulary.matrix([page.bag for page in pages])
-        on_pages = np.bincount(counts.indices, minlength=counts.shape[1])
-        idf = (np.log((1 + len(pages)) / (1 + on_pages)) + 1).astype(np.float32)
+        idf = inverse_frequencies(counts).astype(np.float32)
         rows = np.flatnonzero(wanted)
         return cls(vocabulary, idf, counts[rows], [pages[row].digest for row in rows.tolist()])
 
@@ -52,7 +52,7 @@ class Targets:
 
     def cosines(self, bags: Sequence[Bag]) -> Floats32:
         """The cosine of each page (a row), given as its bag, to each target (a column)."""
-        return np.asarray((self._weighted(self.vocabulary.matrix(bags)) @ self._columns).toarray(), np.float32)
+        return np.asarray((tfidf(self.vocabulary.matrix(bags), self.idf) @ self._columns).toarray(), np.float32)
 
     def likeness(self, page: Page) -> float:
         """The greatest cosine of a page to a target that is not this very page."""
@@ -63,7 +63,7 @@ class Targets:
         """The greatest cosine of each short text, given as the ids of its words."""
         text, columns, counts = self.vocabulary.count(texts)
         matrix = csr_matrix((counts.astype(np.float64), (text, columns)), (len(texts), len(self.vocabulary)))
-        cosines = self._weighted(matrix) @ self._columns
+        cosines = tfidf(matrix, self.idf) @ self._columns
         greatest = np.zeros(len(texts))
         np.maximum.at(greatest, np.repeat(np.arange(len(texts)), np.diff(cosines.indptr)), cosines.data)
         return greatest.astype(np.float32)
@@ -72,11 +72,3 @@ class Targets:
     def _columns(self) -> csr_matrix:
         # Transposed anew for each product, it took longer than the product.
         return self.vectors.T.tocsr()
-
-    def _weighted(self, counts: csr_matrix) -> csr_matrix:
-        """Words that no target has do not count for a text's length either: they may be misspellings."""
-        rows = counts.astype(np.float64)
-        rows.data = (1 + np.log(rows.data)) * self.idf[rows.indices]
-        norm = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-        rows.data /= np.repeat(np.where(norm, norm, 1), np.diff(rows.indptr))
-        return rows

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.arrays import look_up
 from focused.critics.language import Language
 from focused.pages.tokens import Ids, word_to_id
 
@@ -64,8 +65,8 @@ class Terms:
     def _counts(self, ids: Ids, text: NDArray[np.int64], texts: int) -> Floats:
         if not len(self._ids) or not len(ids):
             return np.zeros((texts, len(self.names)))
-        at = np.minimum(np.searchsorted(self._ids, ids), len(self._ids) - 1)
-        column = np.where(self._ids[at] == ids, self._columns[at], -1)
+        at, known = look_up(self._ids, ids)
+        column = np.where(known, self._columns[at], -1)
         found = column >= 0
         words = int(self._columns.max()) + 1
         of_words = np.bincount(text[found] * words + column[found], minlength=texts * words).reshape(texts, words)

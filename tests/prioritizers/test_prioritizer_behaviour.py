@@ -105,6 +105,14 @@ def test_a_taught_one_finds_its_way_on_a_site_it_has_not_seen(name):
 
 
 @pytest.mark.parametrize("name", TAUGHT)
+def test_one_that_was_not_taught_says_so(name):
+    prioritizer = build(find("prioritizer", name), {}, critic=OneWordCritic())
+    assert set(prioritizer.state()) == {"made for"}
+    with pytest.raises(NotTaught, match=f"{name!r} has not been taught: scrapy teach --prioritizer {name}"):
+        prioritizer.score(evidence_of(prioritizer))
+
+
+@pytest.mark.parametrize("name", TAUGHT)
 def test_what_was_taught_comes_back(name, tmp_path):
     prioritizer = built(name)
     save_taught(tmp_path, prioritizer, TaughtCard(topic="toy", prioritizer=name))

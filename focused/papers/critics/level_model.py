@@ -17,10 +17,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.arrays import look_up
 from focused.pages.tokens import Ids
 from focused.papers.critics.c_value import WeighedTerms, common_nouns
 from focused.papers.critics.levels import place_of
-from focused.papers.critics.profiles import Floats, Ints, Phrases, TermIndex, look_up
+from focused.papers.critics.profiles import Floats, Ints, Phrases, TermIndex
 
 TermIds = tuple[int, ...]
 _HIGHEST_GRADE = 0.98

@@ -15,12 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
+from focused.arrays import look_up
 from focused.pages.tokens import Ids
 
 Ints = NDArray[np.int64]
@@ -145,14 +145,6 @@ def runs_in(texts: Phrases) -> tuple[Phrases, Ints]:
         lengths.append(np.full(int(count.sum()), words, np.int64))
         rows.append(np.repeat(np.arange(len(texts)), count))
     return Phrases(texts.ids, np.concatenate(begins), np.concatenate(lengths)), np.concatenate(rows)
-
-
-def look_up(known: NDArray[Any], values: NDArray[Any]) -> tuple[Ints, NDArray[np.bool_]]:
-    """The position of each value among the ``known`` ones, which are sorted, and whether it is there at all."""
-    if not len(known):
-        return np.zeros(len(values), np.int64), np.zeros(len(values), np.bool_)
-    at = np.minimum(np.searchsorted(known, values), len(known) - 1)
-    return at, known[at] == values
 
 
 def ranges(begin: Ints, count: Ints) -> Ints:

@@ -2,15 +2,13 @@
 
 A class's rates are smoothed relative frequencies (scikit-learn's `MultinomialNB`); what is seen of a page or a link is
 a row of counts over the words that are known. Products of many rates say 0 or 1 and nothing between, so that all links
-would rank alike: the log-likelihood of a row of n words is divided by n^``tempering``, which changes no order of the
-classes of one row when they are equally frequent, only how sure it sounds.
+would rank alike: the log-likelihood of a row of n words is divided by √n, which changes no order of the classes of one
+row when they are equally frequent, only how sure it sounds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,29 +28,21 @@ class Bayes:
     classes: NDArray[np.int64]
     rates: Floats
     prior: Floats
-    tempering: float
 
-    @classmethod
+    @staticmethod
     def fit(
-        cls,
-        counts: csr_matrix,
-        classes: NDArray[np.int64],
-        *,
-        weight: Floats | None = None,
-        prior: bool = True,
-        smoothing: float = 1.0,
-        tempering: float = 0.5,
-    ) -> Self:
+        counts: csr_matrix, classes: NDArray[np.int64], *, weight: Floats | None = None, prior: bool = True
+    ) -> Bayes:
         """From rows of counts and their classes; without ``prior`` all classes are as probable."""
         if not counts.shape[1]:
             raise NotTaught("there are no words on the pages of the paths to learn from: were they read as HTML?")
-        model = MultinomialNB(alpha=smoothing, fit_prior=prior).fit(counts, classes, sample_weight=weight)
-        return cls(model.classes_, model.feature_log_prob_, model.class_log_prior_, tempering)
+        model = MultinomialNB(fit_prior=prior).fit(counts, classes, sample_weight=weight)
+        return Bayes(model.classes_, model.feature_log_prob_, model.class_log_prior_)
 
     def posterior(self, counts: csr_matrix) -> Floats:
         """p(class | row), a row each."""
         length = np.maximum(np.asarray(counts.sum(axis=1)).ravel(), 1)
-        likelihood = (counts @ self.rates.T) / (length**self.tempering)[:, None]
+        likelihood = (counts @ self.rates.T) / np.sqrt(length)[:, None]
         found: Floats = softmax(likelihood + self.prior, axis=1)
         return found
 
@@ -61,13 +51,3 @@ class Bayes:
         one = self.classes == wanted
         ratio: Floats = self.rates[one].sum(axis=0) - self.rates[~one].mean(axis=0)
         return ratio
-
-    def state(self) -> dict[str, NDArray[Any]]:
-        """What was learned, as arrays."""
-        return {name: np.asarray(getattr(self, name)) for name in ("classes", "rates", "prior", "tempering")}
-
-    @classmethod
-    def restore(cls, state: Mapping[str, NDArray[Any]]) -> Self:
-        """What `state` gave."""
-        classes, rates, prior = (np.array(state[name]) for name in ("classes", "rates", "prior"))
-        return cls(classes, rates, prior, float(state["tempering"]))

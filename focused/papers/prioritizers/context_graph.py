@@ -23,16 +23,17 @@ What was tried: docs/classics.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Self
 
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from focused.arrays import Arrays
-from focused.critics.bag import Bag, Vocabulary, min_pages_for
+from focused.arrays import look_up
+from focused.critics.bag import Vocabulary, inverse_frequencies, min_pages_for
 from focused.critics.base import Critic, Verdict
 from focused.options import Seed
 from focused.pages.evidence import ON_PAGE, Evidence, mix
@@ -50,7 +51,58 @@ OTHER = LAYERS
 _WORDS_TOLD = 8
 
 
-class ContextGraph(TaughtPrioritizer):
+@dataclass(frozen=True)
+class BestWords:
+    """The ``most`` words of highest TF-IDF represent a page; ``words`` are the ids that are known, sorted."""
+
+    words: Ids
+    idf: Floats
+    most: int
+
+    @classmethod
+    def of(cls, pages: Sequence[Page], most: int) -> Self:
+        """As frequent as they are on some pages."""
+        vocabulary = Vocabulary(pages, min_pages_for(len(pages)))
+        return cls(vocabulary.ids, inverse_frequencies(vocabulary.matrix([page.bag for page in pages])), most)
+
+    def columns(self, page: Page) -> NDArray[np.int64]:
+        """Which of the words represent a page."""
+        ids, counts = page.bag
+        at, known = look_up(self.words, ids)
+        columns = at[known]
+        if len(columns) <= self.most:
+            return columns
+        weights = (1 + np.log(counts[known])) * self.idf[columns]
+        return np.sort(columns[np.argsort(-weights, kind="stable")[: self.most]])
+
+    def rows(self, pages: Sequence[Page]) -> csr_matrix:
+        """The words that represent each page, as a row of ones."""
+        rows = [self.columns(page) for page in pages]
+        starts = np.cumsum([0, *map(len, rows)])
+        columns = np.concatenate([np.zeros(0, np.int64), *rows])
+        return csr_matrix((np.ones(len(columns)), columns, starts), shape=(len(rows), len(self.words)))
+
+
+@dataclass(frozen=True)
+class ContextModel:
+    """A classifier whose classes are layers. A page whose layer is less certain than ``least_sure`` is in none.
+
+    ``own_queue`` is where links of pages wait that look like targets.
+    """
+
+    best: BestWords
+    bayes: Bayes
+    least_sure: float = 0.0
+    own_queue: int = 0
+
+    def chances(self, pages: Sequence[Page]) -> Floats:
+        """How probable each layer is, a row a page."""
+        told = np.zeros((len(pages), LAYERS))
+        told[:, self.bayes.classes] = self.bayes.posterior(self.best.rows(pages))
+        return told
+
+
+class ContextGraph(TaughtPrioritizer[ContextModel]):
     """Scores links by how near to a target their page looks.
 
     ``words``: how many words stand for a page. ``other``: which share of pages is too doubtful for any layer.
@@ -58,6 +110,8 @@ class ContextGraph(TaughtPrioritizer):
     """
 
     name = "context-graph"
+    model_type = ContextModel
+    bound_to = ("words", "other")
     dense = ("layer of the page", "how surely")
 
     def __init__(
@@ -72,16 +126,6 @@ class ContextGraph(TaughtPrioritizer):
     ) -> None:
         super().__init__(critic=critic, combine=combine, seed=seed)
         self.words, self.other, self.own_queue = words, other, own_queue
-        self._vocabulary = Vocabulary([])
-        self._idf: Floats = np.zeros(0)
-        self._bayes: Bayes | None = None
-        self._least_sure = 0.0
-        self._decided = 0
-
-    @property
-    def made_for(self) -> dict[str, Any]:
-        """How pages are classified by words, and how many are classified at all."""
-        return {"words": self.words, "other": self.other}
 
     def teach(self, paths: Sequence[Stops], progress: TeachingProgress = lambda *_: None) -> FiguresByName:
         """Learn the layers of the pages on the paths; figures are those of one page in five, held out."""
@@ -89,74 +133,46 @@ class ContextGraph(TaughtPrioritizer):
         clicks = Clicks.of(paths)
         pages, layers = clicks.pages, np.minimum(clicks.layers, FURTHEST)
         _check(layers)
-        figures = self._measure(pages, layers)
+        figures, least_sure = self._measure(pages, layers)
         progress(1, 2)
-        self._fit(pages, layers)
-        self._decided = 0 if _to_targets(clicks, 0) >= _to_targets(clicks, 1) else OTHER
+        own_queue = 0 if _to_targets(clicks, 0) >= _to_targets(clicks, 1) else OTHER
+        self.adopt(replace(self._fit(pages, layers), least_sure=least_sure, own_queue=own_queue))
         progress(2, 2)
         return figures
 
-    def _measure(self, pages: Sequence[Page], layers: NDArray[np.int64]) -> FiguresByName:
+    def _measure(self, pages: Sequence[Page], layers: NDArray[np.int64]) -> tuple[FiguresByName, float]:
         """Figures of pages held out, and the threshold that they give."""
-        self._least_sure = 0.0
         out = np.array([is_held_out(page.url) for page in pages])
         if not out.any() or set(layers[~out]) != set(layers):
-            return {}
-        self._fit([pages[i] for i in np.flatnonzero(~out).tolist()], layers[~out])
-        told = self._tell([pages[i] for i in np.flatnonzero(out).tolist()])
-        if self.other:
-            self._least_sure = float(np.quantile(told.max(axis=1), self.other))
-        return _figures(told, layers[out])
+            return {}, 0.0
+        model = self._fit([pages[i] for i in np.flatnonzero(~out).tolist()], layers[~out])
+        told = model.chances([pages[i] for i in np.flatnonzero(out).tolist()])
+        least_sure = float(np.quantile(told.max(axis=1), self.other)) if self.other else 0.0
+        return _figures(told, layers[out]), least_sure
 
-    def _fit(self, pages: Sequence[Page], layers: NDArray[np.int64]) -> None:
-        self._vocabulary = Vocabulary(pages, min_pages_for(len(pages)))
-        counts = self._vocabulary.matrix([page.bag for page in pages])
-        on_pages = np.bincount(counts.indices, minlength=counts.shape[1])
-        self._idf = np.log((1 + len(pages)) / (1 + on_pages)) + 1
-        self._bayes = Bayes.fit(self._rows(pages), layers, prior=False)
-
-    def _rows(self, pages: Sequence[Page]) -> csr_matrix:
-        """The words that represent each page, as a row of ones."""
-        rows = [self._best_words(page.bag) for page in pages]
-        starts = np.cumsum([0, *map(len, rows)])
-        columns = np.concatenate(rows) if rows else np.zeros(0, np.int64)
-        return csr_matrix((np.ones(len(columns)), columns, starts), shape=(len(rows), len(self._vocabulary)))
-
-    def _best_words(self, bag: Bag) -> NDArray[np.int64]:
-        """The columns of the words of highest TF-IDF."""
-        columns, counts = self._vocabulary.columns(bag)
-        if len(columns) <= self.words:
-            return columns
-        weights = (1 + np.log(counts)) * self._idf[columns]
-        return np.sort(columns[np.argsort(-weights, kind="stable")[: self.words]])
-
-    def _tell(self, pages: Sequence[Page]) -> Floats:
-        """How probable each layer is, a row a page."""
-        if self._bayes is None:
-            raise NotTaught(f"prioritizer {self.name!r} has not been taught: scrapy teach --prioritizer {self.name}")
-        told = np.zeros((len(pages), LAYERS))
-        told[:, self._bayes.classes] = self._bayes.posterior(self._rows(pages))
-        return told
+    def _fit(self, pages: Sequence[Page], layers: NDArray[np.int64]) -> ContextModel:
+        best = BestWords.of(pages, self.words)
+        return ContextModel(best, Bayes.fit(best.rows(pages), layers, prior=False))
 
     def evidence(self, page: Page, verdict: Verdict, links: Links, **known: Any) -> Evidence:
         """The layer of the page, how certain it is, and the words that say most about it."""
-        (told,) = self._tell([page])
+        (told,) = self.model.chances([page])
         layer = int(told.argmax())
         n, ids = len(links), mix(self._telling(page, layer), ON_PAGE)
-        found = OTHER if told[layer] < self._least_sure else layer
+        found = OTHER if told[layer] < self.model.least_sure else layer
         dense = np.tile(np.array([found, told[layer]], np.float32), (n, 1))
         return Evidence.of(np.arange(n + 1, dtype=np.int64) * len(ids), np.tile(ids, n), dense, links.first)
 
     def _telling(self, page: Page, layer: int) -> Ids:
-        assert self._bayes is not None
-        columns = self._best_words(page.bag)
-        strongest = np.argsort(-self._bayes.says_of(layer)[columns], kind="stable")[:_WORDS_TOLD]
-        return self._vocabulary.ids[columns[strongest]]
+        best, bayes = self.model.best, self.model.bayes
+        columns = best.columns(page)
+        strongest = np.argsort(-bayes.says_of(layer)[columns], kind="stable")[:_WORDS_TOLD]
+        return best.words[columns[strongest]]
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """The place of the queue, and inside it how surely."""
         layer, surely = evidence.dense[:, 0], evidence.dense[:, 1]
-        queue = np.where(layer == 0, self._decided if self.own_queue is None else self.own_queue, layer)
+        queue = np.where(layer == 0, self.model.own_queue if self.own_queue is None else self.own_queue, layer)
         score: NDArray[np.float32] = np.clip(1 - (queue + 1 - surely) / (LAYERS + 1), 0, 1).astype(np.float32)
         return score
 
@@ -176,27 +192,13 @@ class ContextGraph(TaughtPrioritizer):
         return sorted(parts, key=lambda part: -abs(part.weight))
 
     def _told_by(self, ids: Ids, layer: int) -> list[Contribution]:
-        if self._bayes is None or layer == OTHER:
+        if layer == OTHER:
             return []
-        mixed = mix(self._vocabulary.ids, ON_PAGE)
+        mixed = mix(self.model.best.words, ON_PAGE)
         order = np.argsort(mixed)
         columns = order[np.searchsorted(mixed, ids, sorter=order)]
-        weights = self._bayes.says_of(layer)[columns].tolist()
+        weights = self.model.bayes.says_of(layer)[columns].tolist()
         return [Contribution(number, weight) for number, weight in zip(ids.tolist(), weights, strict=True)]
-
-    def knowledge(self) -> Arrays:
-        """The words that are known, their weights, the classifier and its threshold."""
-        if self._bayes is None:
-            return {}
-        known: Arrays = {"words": self._vocabulary.ids, "idf": self._idf, "least sure": np.array(self._least_sure)}
-        return {**known, "own queue": np.array(self._decided), **self._bayes.state()}
-
-    def adopt(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
-        """Take back what `knowledge` gave."""
-        self._vocabulary = Vocabulary([], more=dict.fromkeys(knowledge["words"].tolist(), ""))
-        self._idf = np.array(knowledge["idf"])
-        self._least_sure, self._decided = float(knowledge["least sure"]), int(knowledge["own queue"])
-        self._bayes = Bayes.restore(knowledge)
 
 
 def _to_targets(clicks: Clicks, layer: int) -> float:

@@ -20,15 +20,13 @@ What was tried: docs/crf.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from focused.arrays import Arrays
 from focused.critics.base import Critic, Verdict
 from focused.options import Seed
 from focused.pages.evidence import Evidence
@@ -36,10 +34,10 @@ from focused.pages.page import Links, Page
 from focused.papers.pages.headings import as_heading
 from focused.papers.paths.path import PREFIX
 from focused.papers.paths.stops import Stops
-from focused.papers.prioritizers.crf_chain import CrfChain, Floats, alpha_step, delta_step, start
+from focused.papers.prioritizers.crf_chain import CrfModel, Floats, alpha_step, delta_step, start
 from focused.papers.prioritizers.crf_features import link_features, page_features
 from focused.papers.prioritizers.crf_lessons import CrfTeaching
-from focused.papers.prioritizers.taught import FiguresByName, NotTaught, TaughtPrioritizer, TeachingProgress
+from focused.papers.prioritizers.taught import FiguresByName, TaughtPrioritizer, TeachingProgress
 from focused.prioritizers.base import Combination, Contribution
 from focused.schema import Share
 
@@ -47,10 +45,12 @@ _SMALLEST = 1e-30
 _TOLD = 0.05
 
 
-class Crf(TaughtPrioritizer):
+class Crf(TaughtPrioritizer[CrfModel]):
     """Follows links by where on a labelled path they seem to stand."""
 
     name = "crf"
+    model_type = CrfModel
+    bound_to = ("near", "headings")
     follows_paths = True
     labels_pages = True
     kind_of_paths = "visits"
@@ -73,49 +73,27 @@ class Crf(TaughtPrioritizer):
         super().__init__(critic=critic, combine=combine, seed=seed)
         if not all(map(as_heading, headings)):
             raise ValueError(f"headings={headings!r}: give a list of headings of one to five words each")
-        self.near, self.headings = near, frozenset(map(as_heading, headings))
+        self.near, self.headings = near, sorted(set(map(as_heading, headings)))
         self._teaching = CrfTeaching(
-            near=near, headings=self.headings, gamma=gamma, reward=reward, c2=c2, least=least, sinks=sinks,
+            near=near, headings=tuple(self.headings), gamma=gamma, reward=reward, c2=c2, least=least, sinks=sinks,
             iterations=iterations,
         )  # fmt: skip
-        self.labels: list[str] = []
-        self._logits: WeakKeyDictionary[Page, Floats] = WeakKeyDictionary()
-
-    def __getstate__(self) -> dict[str, Any]:
-        """All but what is remembered of pages at hand: they stay in this process."""
-        return {**vars(self), "_logits": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _logits=WeakKeyDictionary())
-
-    @property
-    def made_for(self) -> dict[str, Any]:
-        """What features are made of; the other options have done their work when it is taught."""
-        return {"near": self.near, "headings": sorted(self.headings)}
 
     def teach(self, paths: Sequence[Stops], progress: TeachingProgress = lambda *_: None) -> FiguresByName:
         """Fit the chain; figures are those of paths held out, of sites held out where there are several."""
-        knowledge, figures = self._teaching.run(paths, progress)
-        self.adopt(knowledge)
+        model, figures = self._teaching.run(paths, progress)
+        self.adopt(model)
         return figures
 
-    def knowledge(self) -> Arrays:
-        """The labels, the chain and the rewards."""
-        if not self.labels:
-            return {}
-        return {"labels": np.array(self.labels), "reward": self.reward, **self.chain.to_arrays()}
-
-    def adopt(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
-        """Take back what `knowledge` gave."""
-        self.labels = [str(label) for label in knowledge["labels"]]
-        self.reward: Floats = np.asarray(knowledge["reward"])
-        self.chain = CrfChain.from_arrays(knowledge)
+    def adopt(self, model: CrfModel) -> None:
+        """Take what was learned, just now or before."""
+        super().adopt(model)
+        self.labels: list[str] = model.labels.tolist()
         self.dense = (
             "state of the page",
             *(f"alpha {label}" for label in self.labels),
             *(f"delta {label}" for label in self.labels),
         )
-        self._logits.clear()
 
     def evidence(
         self, page: Page, verdict: Verdict, links: Links, *, arrived_by: Evidence | None = None, **known: Any
@@ -123,15 +101,15 @@ class Crf(TaughtPrioritizer):
         """What is known of each link, and α and δ of its path up to it."""
         alpha, delta = self._states_of(page, arrived_by)
         rows = link_features(page, links, self.near)
-        logits = self.chain.links.logits(rows)
-        alphas = np.maximum(alpha_step(alpha, self.chain.to_link, logits), _SMALLEST)
-        deltas = delta_step(delta, self.chain.to_link, logits)
+        logits = self.model.links.logits(rows)
+        alphas = np.maximum(alpha_step(alpha, self.model.to_link, logits), _SMALLEST)
+        deltas = delta_step(delta, self.model.to_link, logits)
         label = np.full(len(links), np.argmax(delta))
         return Evidence.of(*rows, np.column_stack([label, alphas, deltas]).astype(np.float32), links.first)
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """Σ R(y) α(y) over the states of the link."""
-        return np.clip(self._alphas(evidence) @ self.reward, 0, 1).astype(np.float32)
+        return np.clip(self._alphas(evidence) @ self.model.reward, 0, 1).astype(np.float32)
 
     def label_of(self, page: Page, verdict: Verdict, *, arrived_by: Evidence | None = None) -> str:
         """The most probable label of the page at the end of its path; '' for one on the way to the next milestone."""
@@ -147,24 +125,15 @@ class Crf(TaughtPrioritizer):
 
     def _states_of(self, page: Page, arrived_by: Evidence | None) -> tuple[Floats, Floats]:
         """α and δ of a page."""
-        if not self.labels:
-            raise NotTaught(f"prioritizer {self.name!r} has not been taught: scrapy teach --prioritizer {self.name}")
-        said = self._logits_of(page)
+        chain, ids = self.model, page_features(page, tuple(self.headings))
+        said = chain.pages.logits((np.array([0, len(ids)]), ids))[0]
         if arrived_by is None or not len(arrived_by):
             alpha, delta = start(len(self.labels))
             nothing = np.zeros((len(alpha), len(alpha)))
             return alpha_step(alpha, nothing, said), delta_step(delta, nothing, said)
         alpha = self._alphas(arrived_by).mean(axis=0)
         delta = arrived_by.dense[:, 1 + len(self.labels) :].max(axis=0).astype(np.float64)
-        return alpha_step(alpha, self.chain.to_page, said), delta_step(delta, self.chain.to_page, said)
-
-    def _logits_of(self, page: Page) -> Floats:
-        """What a page's features say for each state; asked for twice, once for its links and once for its label."""
-        said = self._logits.get(page)
-        if said is None:
-            ids = page_features(page, self.headings)
-            said = self._logits[page] = self.chain.pages.logits((np.array([0, len(ids)]), ids))[0]
-        return said
+        return alpha_step(alpha, chain.to_page, said), delta_step(delta, chain.to_page, said)
 
     def explain(self, evidence: Evidence) -> list[Contribution]:
         """What the words of one link add to its score, each with the state it speaks for, and the states it is in.
@@ -173,10 +142,11 @@ class Crf(TaughtPrioritizer):
         deviation of R among the link's states: rewards may differ by little, and the order of links is all that counts.
         """
         alpha = self._alphas(evidence)[0]
-        beyond = self.reward - alpha @ self.reward
+        reward = self.model.reward
+        beyond = reward - alpha @ reward
         deviation = max(float(np.sqrt(alpha @ beyond**2)), _SMALLEST)
         ids = np.unique(evidence.ids)
-        weights = self.chain.links.of(ids)
+        weights = self.model.links.of(ids)
         slopes = weights @ (alpha * beyond / deviation)
         towards = [self.labels[i] for i in weights.argmax(axis=1).tolist()]
         parts = [
@@ -187,10 +157,11 @@ class Crf(TaughtPrioritizer):
         page = self.labels[int(evidence.dense[0, 0])]
         for state in np.flatnonzero(alpha >= _TOLD).tolist():
             name = f"from {page!r} to {self.labels[state]!r} (probability {alpha[state]:.2f})"
-            parts.append(Contribution(name, float(alpha[state] * self.reward[state])))
+            parts.append(Contribution(name, float(alpha[state] * reward[state])))
         return sorted(parts, key=lambda part: -abs(part.weight))
 
     def weights_of(self, ids: NDArray[np.uint32]) -> NDArray[np.float32]:
         """What each feature adds to the score of a link that may be in any state."""
-        slopes = self.chain.links.of(ids) @ (self.reward - self.reward.mean()) / len(self.labels)
+        reward = self.model.reward
+        slopes = self.model.links.of(ids) @ (reward - reward.mean()) / len(reward)
         return np.asarray(slopes, np.float32)

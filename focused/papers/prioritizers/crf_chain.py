@@ -11,14 +11,13 @@ largest 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Self
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
+from focused.arrays import look_up
 from focused.pages.tokens import Ids
 from focused.papers.prioritizers.features import Rows, rows_to_matrix
 
@@ -39,8 +38,7 @@ class Table:
 
     def of(self, ids: Ids) -> Floats:
         """The weights of some features, a row each; zeros for those that are not known."""
-        at = np.minimum(np.searchsorted(self.ids, ids), max(len(self.ids) - 1, 0))
-        known = self.ids[at] == ids if len(self.ids) else np.zeros(len(ids), np.bool_)
+        at, known = look_up(self.ids, ids)
         return np.where(known[:, None], self.weights[at], 0.0)
 
 
@@ -48,24 +46,30 @@ class Table:
 class CrfChain:
     """``to_link[a, b]`` weighs the step from a page in state a to a link in state b, ``to_page`` the next one."""
 
-    pages: Table
-    links: Table
+    pages_ids: Ids
+    pages_weights: Floats
+    links_ids: Ids
+    links_weights: Floats
     to_link: Floats
     to_page: Floats
 
-    def to_arrays(self) -> dict[str, NDArray[Any]]:
-        """All of it, by name."""
-        tables = {f"{kind}_{f.name}": getattr(getattr(self, kind), f.name) for kind in _KINDS for f in fields(Table)}
-        return {**tables, "to_link": self.to_link, "to_page": self.to_page}
+    @property
+    def pages(self) -> Table:
+        """The weights of what is seen of pages."""
+        return Table(self.pages_ids, self.pages_weights)
 
-    @classmethod
-    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """What `to_arrays` gave."""
-        pages, links = (Table(arrays[f"{kind}_ids"], arrays[f"{kind}_weights"]) for kind in _KINDS)
-        return cls(pages, links, arrays["to_link"], arrays["to_page"])
+    @property
+    def links(self) -> Table:
+        """The weights of what is seen of links."""
+        return Table(self.links_ids, self.links_weights)
 
 
-_KINDS = ("pages", "links")
+@dataclass(frozen=True)
+class CrfModel(CrfChain):
+    """A chain whose states have names, and a reward each."""
+
+    labels: NDArray[np.str_]
+    reward: Floats
 
 
 def start(states: int) -> tuple[Floats, Floats]:

@@ -9,6 +9,7 @@ features each by itself: a set of headings is learned. With a given set, one fea
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import lru_cache
 
 import numpy as np
 
@@ -27,7 +28,8 @@ _SHARES = (0.25, 0.5, 0.75)
 _MOST_TITLE_WORDS = 20
 
 
-def page_features(page: Page, listed: Collection[str] = ()) -> Ids:
+@lru_cache(maxsize=16)  # of a page in the crawl it is asked twice, for its links and for its label
+def page_features(page: Page, listed: tuple[str, ...] = ()) -> Ids:
     """The ids of the features of a page, sorted. ``listed`` are the headings that count; empty: all do."""
     named = [f"title:{word}" for word in words(page.title[:400])[:_MOST_TITLE_WORDS]]
     named += _heading_names(page, listed) + _repeat_names(page)

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from focused.arrays import Arrays
 from focused.pages.page import Page
 from focused.pages.tokens import Ids
 from focused.pages.urls import url_to_host
 from focused.papers.paths.path import FAIL, GOAL
 from focused.papers.paths.stops import Stop, Stops
-from focused.papers.prioritizers.crf_chain import CrfChain, Floats, best_labels
+from focused.papers.prioritizers.crf_chain import CrfChain, CrfModel, Floats, best_labels
 from focused.papers.prioritizers.crf_features import link_features, page_features
 from focused.papers.prioritizers.crf_reward import reward_of_links, reward_of_path
 from focused.papers.prioritizers.crf_training import Sequences, concat_rows, padded, train
@@ -29,7 +28,7 @@ class CrfTeaching:
     """How a chain is taught; the options of `Crf`."""
 
     near: int
-    headings: frozenset[str]
+    headings: tuple[str, ...]
     gamma: float
     reward: str
     c2: float
@@ -37,8 +36,8 @@ class CrfTeaching:
     sinks: bool
     iterations: int
 
-    def run(self, paths: Sequence[Stops], progress: TeachingProgress) -> tuple[Arrays, FiguresByName]:
-        """What is known afterwards, as arrays, and how well it did on paths held out."""
+    def run(self, paths: Sequence[Stops], progress: TeachingProgress) -> tuple[CrfModel, FiguresByName]:
+        """What is known afterwards, and how well it did on paths held out."""
         labels = _checked(paths)
         shown = _LearnedFrom(labels, self)
         for path in paths:
@@ -54,7 +53,7 @@ class CrfTeaching:
         reward = self._rewards(shown, chain)
         figures = _figures(said, labels) if said else {}
         figures["labels seen once"] = float(_seen_once(paths))
-        return {"labels": np.array(labels), "reward": reward, **chain.to_arrays()}, figures
+        return CrfModel(**vars(chain), labels=np.array(labels), reward=reward), figures
 
     def _fit(self, shown: _LearnedFrom, chosen: Sequence[int], steps: _Steps) -> CrfChain:
         sequences = shown.sequences(chosen)

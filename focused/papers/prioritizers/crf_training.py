@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, hstack
 from threadpoolctl import threadpool_limits
 
 from focused.pages.tokens import Ids
-from focused.papers.prioritizers.crf_chain import CrfChain, Floats, Table
+from focused.papers.prioritizers.crf_chain import CrfChain, Floats
 from focused.papers.prioritizers.features import Rows, rows_to_matrix
 
 Numbers = NDArray[np.int64]
@@ -84,7 +84,7 @@ class _Problem:
     def chain(self, flat: Floats) -> CrfChain:
         """The weights as a chain."""
         pages, links, to_link, to_page = self._split(flat)
-        return CrfChain(Table(self.page_ids, pages), Table(self.link_ids, links), to_link, to_page)
+        return CrfChain(self.page_ids, pages, self.link_ids, links, to_link, to_page)
 
     def _observed(self) -> list[Floats]:
         """How often each feature occurs with each state in the labelled paths."""
@@ -167,16 +167,8 @@ def _design(rows: Rows, used: Numbers, least: int) -> tuple[csr_array, Ids]:
         counts.update(set(ids[starts[row] : starts[row + 1]].tolist()))
     known = np.array(sorted(one for one, count in counts.items() if count >= least), np.uint32)
     matrix = rows_to_matrix(rows, known)
-    bias = np.arange(1, matrix.shape[0] + 1)
-    wide: Any = csr_array(
-        (
-            np.insert(matrix.data, matrix.indptr[1:], 1.0),
-            np.insert(matrix.indices, matrix.indptr[1:], len(known)),
-            matrix.indptr + np.concatenate([[0], bias]),
-        ),
-        (matrix.shape[0], len(known) + 1),
-    )
-    return wide, known
+    bias = csr_array(np.ones((matrix.shape[0], 1), np.float32))
+    return hstack([matrix, bias], format="csr"), known
 
 
 def concat_rows(parts: Sequence[Ids]) -> Rows:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix
 
+from focused.arrays import look_up
 from focused.pages.evidence import ANCHOR, NEAR, mix
 from focused.pages.page import Links, Page
 from focused.pages.tokens import Ids
@@ -41,8 +42,7 @@ def anchor_spans(page: Page, links: Links) -> tuple[Starts, Starts]:
 def rows_to_matrix(rows: Rows, known: Ids) -> csr_matrix:
     """Rows of ids as a matrix of zeros and ones with a column for each of the ``known`` ids, which are sorted."""
     starts, ids = rows
-    at = np.minimum(np.searchsorted(known, ids), max(len(known) - 1, 0))
-    hits = known[at] == ids if len(known) else np.zeros(len(ids), np.bool_)
+    at, hits = look_up(known, ids)
     row = np.repeat(np.arange(len(starts) - 1), np.diff(starts))[hits]
     matrix = csr_matrix((np.ones(len(row), np.float32), (row, at[hits])), (len(starts) - 1, len(known)))
     matrix.sum_duplicates()

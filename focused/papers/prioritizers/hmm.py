@@ -18,25 +18,22 @@ or given by a user, where the paper also has the visits of a person; seeds begin
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import fields
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from focused.arrays import Arrays
 from focused.critics.base import Critic, Verdict
 from focused.options import Seed
 from focused.pages.evidence import Evidence
 from focused.pages.page import Links, Page
 from focused.papers.paths.stops import Stops
 from focused.papers.prioritizers.ground import NO_PAGE, Ground, figures_of, prior_of
-from focused.papers.prioritizers.hmm_chain import Clusters, HmmChain
+from focused.papers.prioritizers.hmm_chain import Clusters, HmmModel
 from focused.papers.prioritizers.states import (
     NAMES,
-    Floats,
     Inference,
     Priority,
     belief_on_arrival,
@@ -52,7 +49,7 @@ from focused.prioritizers.base import Combination, Contribution
 from focused.schema import Share
 
 
-class Hmm(TaughtPrioritizer):
+class Hmm(TaughtPrioritizer[HmmModel]):
     """Follows links of pages that seem to be on the way to a target, by the clusters of the pages on the way.
 
     ``clusters`` and ``dimensions`` of the latent space: fewer see less, more remember the pages they were taught by.
@@ -61,6 +58,8 @@ class Hmm(TaughtPrioritizer):
     """
 
     name = "hmm"
+    model_type = HmmModel
+    bound_to = ("clusters", "dimensions")
     follows_paths = True
     dense = tuple(f"path: {name}" for name in NAMES)
 
@@ -80,12 +79,6 @@ class Hmm(TaughtPrioritizer):
         super().__init__(critic=critic, combine=combine, seed=seed)
         self.inference, self.priority, self.gamma = inference, priority, gamma
         self.clusters, self.dimensions, self.smoothing = clusters, dimensions, smoothing
-        self._model: tuple[Clusters, HmmChain] | None = None
-
-    @property
-    def made_for(self) -> dict[str, Any]:
-        """How pages are clustered."""
-        return {"clusters": self.clusters, "dimensions": self.dimensions}
 
     def teach(self, paths: Sequence[Stops], progress: TeachingProgress = lambda *_: None) -> FiguresByName:
         """Cluster and count, once without the pages held out for the figures, and once with all."""
@@ -95,28 +88,26 @@ class Hmm(TaughtPrioritizer):
         progress(0, 2)
         figures = self._figures(ground, self._fit(ground, seen), seen) if seen.any() and not seen.all() else {}
         progress(1, 2)
-        self._model = self._fit(ground, np.ones(len(seen), np.bool_))
+        self.adopt(self._fit(ground, np.ones(len(seen), np.bool_)))
         progress(2, 2)
-        return {"pages": float(len(seen)), "clusters": float(len(self._model[0])), **figures}
+        return {"pages": float(len(seen)), "clusters": float(len(self.model)), **figures}
 
-    def _fit(self, ground: Ground, trusted: NDArray[np.bool_]) -> tuple[Clusters, HmmChain]:
+    def _fit(self, ground: Ground, trusted: NDArray[np.bool_]) -> HmmModel:
         pages = [page for page, trust in zip(ground.pages, trusted.tolist(), strict=True) if trust]
         clusters = Clusters.of(pages, clusters=self.clusters, dimensions=self.dimensions, seed=self.seed)
-        observed = [clusters.of_page(page) for page in ground.pages]
-        return clusters, HmmChain.counted(ground, observed, len(clusters), trusted=trusted, smoothing=self.smoothing)
+        return HmmModel.counted(ground, clusters, trusted=trusted, smoothing=self.smoothing)
 
-    def _figures(self, ground: Ground, model: tuple[Clusters, HmmChain], seen: NDArray[np.bool_]) -> FiguresByName:
+    def _figures(self, ground: Ground, model: HmmModel, seen: NDArray[np.bool_]) -> FiguresByName:
         """Follows each path; what is said of pages held out counts."""
-        clusters, chain = model
-        observed = [clusters.of_page(page) for page in ground.pages]
+        fits = [model.seen(page) for page in ground.pages]
         pages, links, rows = [], [], []
         for path in ground.paths:
             coming = uniform()
             for _, _, v in path:
                 rows.append(v)
                 links.append(coming)
-                pages.append(normalised(coming * chain.seen(observed[v])))
-                coming = self._beyond(chain, coming, observed[v])
+                pages.append(normalised(coming * fits[v]))
+                coming = step(pages[-1], model.transitions, self.inference)
         layers, out = np.array(ground.layers)[rows], ~seen[rows]
         begins = np.array([u == NO_PAGE for path in ground.paths for u, _, _ in path])
         prior = prior_of(layers[~out], np.ones((~out).sum()))
@@ -125,32 +116,12 @@ class Hmm(TaughtPrioritizer):
             figures |= figures_of(what, np.array(told)[of], layers[of], np.ones(of.sum()), prior)
         return figures
 
-    def _beyond(self, chain: HmmChain, coming: Floats, cluster: int) -> Floats:
-        """What is foretold of a page's children: what was foretold of it, what is seen of it, and one step more."""
-        return step(normalised(coming * chain.seen(cluster)), chain.transitions, self.inference)
-
-    def knowledge(self) -> Arrays:
-        """Clusters and chain."""
-        if self._model is None:
-            return {}
-        clusters, chain = self._model
-        return {**vars(clusters), **vars(chain)}
-
-    def adopt(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
-        """Take back what `knowledge` gave."""
-        self._model = None
-        if knowledge:
-            clusters = Clusters(**{field.name: knowledge[field.name] for field in fields(Clusters)})
-            self._model = clusters, HmmChain(knowledge["transitions"], knowledge["emissions"])
-
     def evidence(
         self, page: Page, verdict: Verdict, links: Links, *, arrived_by: Evidence | None = None, **known: Any
     ) -> Evidence:
         """What is foretold of the page's children: the same for all its links."""
-        foretold = belief_on_arrival(arrived_by, self.inference)
-        if self._model is not None:
-            clusters, chain = self._model
-            foretold = self._beyond(chain, foretold, clusters.of_page(page))
+        belief = normalised(belief_on_arrival(arrived_by, self.inference) * self.model.seen(page))
+        foretold = step(belief, self.model.transitions, self.inference)
         dense = np.tile(foretold.astype(np.float32), (len(links), 1))
         return Evidence.of_numbers(dense, links.first)
 

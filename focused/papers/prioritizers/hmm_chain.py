@@ -12,7 +12,8 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import TruncatedSVD
 from sklearn.preprocessing import normalize
 
-from focused.critics.bag import Bag, Vocabulary, min_pages_for
+from focused.arrays import look_up
+from focused.critics.bag import Vocabulary, inverse_frequencies, min_pages_for, tfidf
 from focused.pages.page import Page
 from focused.pages.tokens import Ids
 from focused.papers.prioritizers.ground import NO_PAGE, Ground
@@ -40,11 +41,8 @@ class Clusters:
         if len(vocabulary) < _LEAST_WORDS:
             raise NotTaught(f"{len(pages)} pages on the paths hold {len(vocabulary)} words: too few to cluster them")
         counts = vocabulary.matrix([page.bag for page in pages])
-        on_pages = np.bincount(counts.indices, minlength=counts.shape[1])
-        idf = (np.log((1 + len(pages)) / (1 + on_pages)) + 1).astype(np.float32)
-        weighted = counts.astype(np.float64)
-        weighted.data = (1 + np.log(weighted.data)) * idf[weighted.indices]
-        weighted = normalize(weighted)
+        idf = inverse_frequencies(counts).astype(np.float32)
+        weighted = tfidf(counts, idf)
         fewer = max(1, min(dimensions, min(weighted.shape) - 1))
         svd = TruncatedSVD(fewer, random_state=seed).fit(weighted)
         vectors = normalize(weighted @ svd.components_.T)
@@ -57,39 +55,34 @@ class Clusters:
 
     def of_page(self, page: Page) -> int:
         """The number of a page's cluster."""
-        columns, counts = self._columns(page.bag)
-        vector = (1 + np.log(counts)) * self.idf[columns] @ self.latent[columns]
+        ids, counts = page.bag
+        at, known = look_up(self.words, ids)
+        columns = at[known]
+        vector = (1 + np.log(counts[known])) * self.idf[columns] @ self.latent[columns]
         vector /= max(float(np.linalg.norm(vector)), 1e-12)
         return int(((self.centres - vector) ** 2).sum(axis=1).argmin())
 
-    def _columns(self, bag: Bag) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        ids, counts = bag
-        at = np.minimum(np.searchsorted(self.words, ids), len(self.words) - 1)
-        known = self.words[at] == ids
-        return at[known], counts[known]
-
 
 @dataclass(frozen=True)
-class HmmChain:
-    """``transitions[i, j]`` = p(Tj after Ti), ``emissions[j, c]`` = p(a page of cluster c | Tj)."""
+class HmmModel(Clusters):
+    """Beside the clusters ``transitions[i, j]`` = p(Tj after Ti), ``emissions[j, c]`` = p(a page of cluster c | Tj)."""
 
     transitions: Floats
     emissions: Floats
 
     @classmethod
-    def counted(
-        cls, ground: Ground, observed: Sequence[int], clusters: int, *, trusted: Mask, smoothing: float
-    ) -> Self:
+    def counted(cls, ground: Ground, clusters: Clusters, *, trusted: Mask, smoothing: float) -> Self:
         """From the steps of some paths, as often as they were taken; pages not ``trusted`` count nowhere."""
+        observed = [clusters.of_page(page) for page in ground.pages]
         transitions = np.full((STATES, STATES), smoothing)
-        emissions = np.full((STATES, clusters), smoothing)
+        emissions = np.full((STATES, len(clusters)), smoothing)
         for (u, _, v), count in ground.steps.items():
             if trusted[v]:
                 emissions[ground.layers[v], observed[v]] += count
                 if u != NO_PAGE and trusted[u]:
                     transitions[ground.layers[u], ground.layers[v]] += count
-        return cls(normalised(transitions), normalised(emissions))
+        return cls(**vars(clusters), transitions=normalised(transitions), emissions=normalised(emissions))
 
-    def seen(self, cluster: int) -> Floats:
-        """How well each state fits to a page of this cluster."""
-        return self.emissions[:, cluster]
+    def seen(self, page: Page) -> Floats:
+        """How well each state fits to a page."""
+        return self.emissions[:, self.of_page(page)]

@@ -6,9 +6,9 @@ feature for each state s. So one model serves all states s': p(Tj | Ti, o) ∝ e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
-from typing import Any, Self
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_matrix, hstack
 from scipy.special import log_softmax, softmax
 
+from focused.arrays import look_up
 from focused.pages.evidence import Evidence
 from focused.pages.tokens import Ids
 from focused.papers.prioritizers.features import rows_to_matrix
@@ -59,20 +60,10 @@ class MaxEnt:
 
     def weights_of(self, ids: Ids, pull: Floats) -> NDArray[np.float32]:
         """What each feature id adds, 0 for those that are not known."""
-        if not len(self.known):
-            return np.zeros(len(ids), np.float32)
-        at = np.minimum(np.searchsorted(self.known, ids), len(self.known) - 1)
-        weights: NDArray[np.float32] = np.where(self.known[at] == ids, self.of_ids[at] @ pull, 0).astype(np.float32)
+        at, known = look_up(self.known, ids)
+        weights = np.zeros(len(ids), np.float32)
+        weights[known] = self.of_ids[at[known]] @ pull
         return weights
-
-    def state(self, prefix: str) -> dict[str, NDArray[Any]]:
-        """Everything as arrays, their names with a prefix."""
-        return {f"{prefix} {field.name}": np.asarray(getattr(self, field.name)) for field in fields(self)}
-
-    @classmethod
-    def restore(cls, state: Mapping[str, NDArray[Any]], prefix: str) -> Self:
-        """What `state` gave."""
-        return cls(**{field.name: state[f"{prefix} {field.name}"] for field in fields(cls)})
 
 
 @dataclass(frozen=True)

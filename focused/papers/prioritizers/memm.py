@@ -19,14 +19,13 @@ What was tried: docs/memm.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from focused.arrays import Arrays
 from focused.critics.base import Critic, Verdict
 from focused.options import Seed
 from focused.pages.evidence import Evidence
@@ -58,7 +57,7 @@ _SMALLEST = 1e-9
 _CHUNK = 4_096
 
 
-class Memm(TaughtPrioritizer):
+class Memm(TaughtPrioritizer[Models]):
     """Follows links by how many clicks before a target they seem to be.
 
     ``features``: ``all``, ``words`` or ``sim-meta``, the sets of §4.2. ``inference``: ``marginal`` or ``viterbi``.
@@ -69,6 +68,8 @@ class Memm(TaughtPrioritizer):
     """
 
     name = "memm"
+    model_type = Models
+    bound_to = ("features", "near")
     follows_paths = True
     dense = (*(f"path: {name}" for name in NAMES), *(f"link: {name}" for name in NAMES), *OF_LINK)
 
@@ -91,40 +92,26 @@ class Memm(TaughtPrioritizer):
         self.features, self.near = features, near
         self.inference, self.priority, self.gamma = inference, priority, gamma
         self._teaching = MemmTeaching(keywords=keywords, strength=strength, beside=beside, inference=inference)
-        self._models: Models | None = None
-
-    @property
-    def made_for(self) -> dict[str, Any]:
-        """What features are made of."""
-        return {"features": self.features, "near": self.near}
 
     def teach(self, paths: Sequence[Stops], progress: TeachingProgress = lambda *_: None) -> FiguresByName:
         """Choose keywords, fit both models; figures are those of pages held out."""
         models, figures = self._teaching.run(paths, self.critic, self._sight(_NOTHING), progress)
-        self._models = models
+        self.adopt(models)
         return figures
-
-    def knowledge(self) -> Arrays:
-        """The keywords and both models."""
-        return self._models.state() if self._models else {}
-
-    def adopt(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
-        """Take back what `knowledge` gave."""
-        self._models = Models.restore(knowledge) if knowledge else None
 
     def evidence(
         self, page: Page, verdict: Verdict, links: Links, *, arrived_by: Evidence | None = None, **known: Any
     ) -> Evidence:
         """What is believed of the page after it was seen, and what is seen of each link."""
-        belief = belief_on_arrival(arrived_by, self.inference)
-        if self._models is None:
-            return _evidence(belief, np.zeros((len(links), STATES)), _unseen(links))
-        models, sight = self._models, self._sight(self._models.keywords)
+        models, belief = self.model, belief_on_arrival(arrived_by, self.inference)
+        sight = self._sight(models.keywords)
         view = sight.view(page)
         seen = sight.of_page(view, arrived_by.ids if arrived_by is not None else _NOTHING)
         belief = step(belief, models.page.transitions(models.page.says(seen))[0], self.inference)
         of_links = _pruned(sight.of_links(view, links), models.known)
-        return _evidence(belief, models.link.says(of_links), of_links)
+        path = np.tile(belief, (len(links), 1))
+        dense = np.hstack([path, models.link.says(of_links), of_links.dense]).astype(np.float32)
+        return Evidence.of(of_links.starts, of_links.ids, dense, links.first)
 
     def _sight(self, keywords: NDArray[np.uint32]) -> Sight:
         targets = self.critic.targets if self.critic is not None else None
@@ -140,51 +127,35 @@ class Memm(TaughtPrioritizer):
         scores = np.empty(len(evidence), np.float32)
         for begin in range(0, len(evidence), _CHUNK):
             some = evidence.dense[begin : begin + _CHUNK]
-            belief = _belief(some)
-            if self._models is not None:
-                belief = step(belief, self._transitions(some, self._models), self.inference)
+            belief = step(_belief(some), self._transitions(some), self.inference)
             scores[begin : begin + _CHUNK] = priority(belief, self.gamma, self.priority)
         return scores
 
-    def _transitions(self, dense: NDArray[np.float32], models: Models) -> Floats:
+    def _transitions(self, dense: NDArray[np.float32]) -> Floats:
         # What is seen of a link never says another thing, so it is not added up again.
-        return models.link.transitions(dense[:, STATES : 2 * STATES])
+        return self.model.link.transitions(dense[:, STATES : 2 * STATES])
 
     def explain(self, evidence: Evidence) -> list[Contribution]:
         """What each feature of a link adds to the log-odds of Σ γ^j P(Tj), to first order, and what the path adds."""
         belief = _belief(evidence.dense)[0]
-        if self._models is None:
-            return [path_told(belief, 0.0)]
         worths = worth(self.gamma)
-        chances = self._transitions(evidence.dense, self._models)[0]
+        chances = self._transitions(evidence.dense)[0]
         said = chances @ worths
         total = float(belief @ said)
         pull = belief @ (chances * (worths - said[:, None])) / max(total * (1 - total), _SMALLEST)
         seen = Evidence.of(evidence.starts, evidence.ids, evidence.dense[:, 2 * STATES :])
-        parts = self._models.link.contributions(seen, pull, OF_LINK)
+        parts = self.model.link.contributions(seen, pull, OF_LINK)
         parts.append(path_told(belief, log_odds(total) - log_odds(float(uniform() @ said))))
         return sorted(parts, key=lambda part: -abs(part.weight))
 
     def weights_of(self, ids: NDArray[np.uint32]) -> NDArray[np.float32]:
         """How far each feature of a link moves the worth of the states, beside their mean."""
-        if self._models is None:
-            return np.zeros(len(ids), np.float32)
         worths = worth(self.gamma)
-        return self._models.link.weights_of(ids, worths - worths.mean())
+        return self.model.link.weights_of(ids, worths - worths.mean())
 
 
 def _belief(dense: NDArray[np.float32]) -> Floats:
     return dense[:, :STATES].astype(np.float64)
-
-
-def _evidence(belief: Floats, says: Floats, seen: Evidence) -> Evidence:
-    path = np.tile(belief, (len(seen), 1))
-    return Evidence.of(seen.starts, seen.ids, np.hstack([path, says, seen.dense]).astype(np.float32), seen.leaf)
-
-
-def _unseen(links: Links) -> Evidence:
-    n = len(links)
-    return Evidence.of(np.zeros(n + 1, np.int64), _NOTHING, np.zeros((n, len(OF_LINK)), np.float32), links.first)
 
 
 def _pruned(seen: Evidence, known: Ids) -> Evidence:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from focused.papers.prioritizers.maxent import MaxEnt, fit
 from focused.papers.prioritizers.memm_features import Sight
 from focused.papers.prioritizers.memm_lessons import LayerLessons, choose_keywords, gather
 from focused.papers.prioritizers.states import Floats, step, uniform
-from focused.papers.prioritizers.taught import FiguresByName, TeachingProgress
+from focused.papers.prioritizers.taught import FiguresByName, TeachingProgress, Ticker
 
 Mask = NDArray[np.bool_]
 _ITERATIONS = 50
@@ -38,26 +37,6 @@ class Models:
         """The features that either model has weights for."""
         return np.union1d(self.page.known, self.link.known)
 
-    def state(self) -> dict[str, NDArray[Any]]:
-        """Everything as arrays."""
-        return {"keywords": self.keywords, **self.page.state("page"), **self.link.state("link")}
-
-    @classmethod
-    def restore(cls, state: Mapping[str, NDArray[Any]]) -> Self:
-        """What `state` gave."""
-        return cls(state["keywords"], MaxEnt.restore(state, "page"), MaxEnt.restore(state, "link"))
-
-
-class _Ticker:
-    """Counts the steps of a training; a fit that converges early leaves some out."""
-
-    def __init__(self, progress: TeachingProgress, total: int) -> None:
-        self._progress, self._total, self._done = progress, total, 0
-
-    def __call__(self) -> None:
-        self._done = min(self._done + 1, self._total)
-        self._progress(self._done, self._total)
-
 
 @dataclass(frozen=True)
 class MemmTeaching:
@@ -74,7 +53,7 @@ class MemmTeaching:
         """The models, and how well such did that had not seen a fifth of it all. NotTaught if that cannot be."""
         ground = Ground.of(paths)
         ground.check()
-        tick = _Ticker(progress, len(ground.pages) + _FITS * _ITERATIONS)
+        tick = Ticker(progress, len(ground.pages) + _FITS * _ITERATIONS)
         keywords = choose_keywords(ground, critic, self.keywords)
         lessons = gather(ground, replace(sight, keywords=keywords), self.beside, tick)
         figures = {name: float(len(one.steps)) for name, one in zip(("arrivals", "links"), lessons, strict=True)}
@@ -85,7 +64,7 @@ class MemmTeaching:
         every = [np.ones(len(one.steps), np.bool_) for one in lessons]
         return Models(keywords, *self._fit(lessons, every, tick)), figures
 
-    def _fit(self, lessons: Sequence[LayerLessons], chosen: Sequence[Mask], tick: _Ticker) -> list[MaxEnt]:
+    def _fit(self, lessons: Sequence[LayerLessons], chosen: Sequence[Mask], tick: Ticker) -> list[MaxEnt]:
         return [
             fit(
                 one.samples.select(some & (one.samples.weight > 0)),

@@ -19,16 +19,16 @@ What was tried: docs/classics.md.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
-from scipy.sparse import csr_matrix
 from scipy.stats import spearmanr
 
-from focused.arrays import Arrays
+from focused.arrays import look_up
 from focused.critics.base import Critic, Verdict
 from focused.options import Seed
 from focused.pages.evidence import ON_PAGE, Evidence, mix
@@ -51,7 +51,19 @@ _MOST_WORDS_OF_PAGE = 20
 _LEAST_LINKS = 2
 
 
-class QLearning(TaughtPrioritizer):
+@dataclass(frozen=True)
+class QModel(Bayes):
+    """Classes are bins. ``words`` are the ids that are known, sorted; ``worth`` is that of each bin."""
+
+    words: Ids
+    worth: Floats
+
+    def estimate(self, seen: Evidence) -> Floats:
+        """Q of each link."""
+        return np.asarray(self.posterior(rows_to_matrix((seen.starts, seen.ids), self.words)) @ self.worth)
+
+
+class QLearning(TaughtPrioritizer[QModel]):
     """Scores links by the discounted reward that links with such words led to.
 
     ``gamma``: what a click more takes off a reward. ``bins``: so many classes of reward. ``untaken``: the weight of a
@@ -59,6 +71,8 @@ class QLearning(TaughtPrioritizer):
     """
 
     name = "q-learning"
+    model_type = QModel
+    bound_to = ("gamma", "bins", "untaken")
 
     def __init__(
         self,
@@ -72,14 +86,6 @@ class QLearning(TaughtPrioritizer):
     ) -> None:
         super().__init__(critic=critic, combine=combine, seed=seed)
         self.gamma, self.bins, self.untaken = gamma, bins, untaken
-        self._known: Ids = np.zeros(0, np.uint32)
-        self._bayes: Bayes | None = None
-        self._worth: Floats = np.zeros(0)
-
-    @property
-    def made_for(self) -> dict[str, Any]:
-        """All options: each changes what is learned."""
-        return {"gamma": self.gamma, "bins": self.bins, "untaken": self.untaken}
 
     def teach(self, paths: Sequence[Stops], progress: TeachingProgress = lambda *_: None) -> FiguresByName:
         """Learn what links on the paths led to; figures are those of the links of one page in five, held out."""
@@ -91,7 +97,7 @@ class QLearning(TaughtPrioritizer):
         progress(1, 3)
         figures = self._measure(seen, clicks, weight)
         progress(2, 3)
-        self._fit(seen, clicks.layer, weight)
+        self.adopt(self._fit(seen, clicks.layer, weight))
         progress(3, 3)
         return figures
 
@@ -101,29 +107,27 @@ class QLearning(TaughtPrioritizer):
         near = clicks.layer[~out & (weight > 0)] == 0
         if not (out & clicks.known).any() or not near.any() or near.all():
             return {}
-        self._fit(seen, clicks.layer, np.where(out, 0, weight))
-        return self._figures(seen, clicks, out)
+        estimate = self._fit(seen, clicks.layer, np.where(out, 0, weight)).estimate(seen)
+        return self._figures(estimate, clicks, out)
 
-    def _fit(self, seen: Evidence, layer: NDArray[np.int64], weight: Floats) -> None:
+    def _fit(self, seen: Evidence, layer: NDArray[np.int64], weight: Floats) -> QModel:
         """Learn from the links that have a weight."""
         rows = np.flatnonzero(weight)
         seen, layer, weight = seen.select(rows), layer[rows], weight[rows]
         ids, links = np.unique(seen.ids, return_counts=True)
-        self._known = ids[links >= _LEAST_LINKS] if (links >= _LEAST_LINKS).any() else ids
+        words = ids[links >= _LEAST_LINKS] if (links >= _LEAST_LINKS).any() else ids
         bins, reward = np.minimum(layer, self.bins - 1), self._reward(layer)
-        self._bayes = Bayes.fit(self._words(seen), bins, weight=weight)
-        self._worth = np.array([np.average(reward[bins == b], weights=weight[bins == b]) for b in self._bayes.classes])
+        bayes = Bayes.fit(rows_to_matrix((seen.starts, seen.ids), words), bins, weight=weight)
+        worth = np.array([np.average(reward[bins == b], weights=weight[bins == b]) for b in bayes.classes])
+        return QModel(**vars(bayes), words=words, worth=worth)
 
     def _reward(self, layer: NDArray[np.int64]) -> Floats:
         """Q of links that lead to pages of some layers."""
         return np.where(layer < NOWHERE, self.gamma ** layer.astype(np.float64), 0)
 
-    def _words(self, evidence: Evidence) -> csr_matrix:
-        return rows_to_matrix((evidence.starts, evidence.ids), self._known)
-
-    def _figures(self, seen: Evidence, clicks: Clicks, held_out: NDArray[np.bool_]) -> FiguresByName:
+    def _figures(self, estimate: Floats, clicks: Clicks, held_out: NDArray[np.bool_]) -> FiguresByName:
         """How the estimates of links that paths know of rank beside the truth, and beside those of all other links."""
-        estimate, reward = self._estimate(seen), self._reward(clicks.layer)
+        reward = self._reward(clicks.layer)
         known, best = held_out & clicks.known, held_out & (clicks.layer == 0)
         figures: FiguresByName = {"links held out": int(known.sum())}
         if len(np.unique(reward[known])) > 1 and len(np.unique(estimate[known])) > 1:
@@ -142,43 +146,24 @@ class QLearning(TaughtPrioritizer):
         rows = append_to_each(*rows, _words_of_page(page))
         return Evidence.of(*rows, np.zeros((len(links), 0), np.float32), links.first)
 
-    def _estimate(self, evidence: Evidence) -> Floats:
-        if self._bayes is None:
-            raise NotTaught(f"prioritizer {self.name!r} has not been taught: scrapy teach --prioritizer {self.name}")
-        estimate: Floats = self._bayes.posterior(self._words(evidence)) @ self._worth
-        return estimate
-
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """The estimate of Q."""
-        return np.clip(self._estimate(evidence), 0, 1).astype(np.float32)
+        return np.clip(self.model.estimate(evidence), 0, 1).astype(np.float32)
 
     def explain(self, evidence: Evidence) -> list[Contribution]:
         """What each word adds to the log-odds of the best bin against the others."""
         parts = dict(zip(evidence.ids.tolist(), self.weights_of(evidence.ids).tolist(), strict=True))
         told = [Contribution(number, weight) for number, weight in parts.items() if weight]
-        if self._bayes is not None:
-            told.append(Contribution("what a link is usually worth", float(np.exp(self._bayes.prior) @ self._worth)))
+        usual = float(np.exp(self.model.prior) @ self.model.worth)
+        told.append(Contribution("what a link is usually worth", usual))
         return sorted(told, key=lambda part: -abs(part.weight))
 
     def weights_of(self, ids: NDArray[np.uint32]) -> NDArray[np.float32]:
         """What was learned of each feature: its log-ratio between the best bin and the others."""
         weights = np.zeros(len(ids), np.float32)
-        if self._bayes is not None and len(self._known):
-            at = np.minimum(np.searchsorted(self._known, ids), len(self._known) - 1)
-            known = self._known[at] == ids
-            weights[known] = self._bayes.says_of(0)[at[known]]
+        at, known = look_up(self.model.words, ids)
+        weights[known] = self.model.says_of(0)[at[known]]
         return weights
-
-    def knowledge(self) -> Arrays:
-        """The words that are known, the classifier, and what each bin is worth."""
-        if self._bayes is None:
-            return {}
-        return {"words": self._known, "worth": self._worth, **self._bayes.state()}
-
-    def adopt(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
-        """Take back what `knowledge` gave."""
-        self._known, self._worth = np.array(knowledge["words"]), np.array(knowledge["worth"])
-        self._bayes = Bayes.restore(knowledge)
 
 
 def _words_of_page(page: Page) -> Ids:

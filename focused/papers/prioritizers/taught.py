@@ -1,5 +1,7 @@
 """Prioritizers that must be taught by paths before they can lead a crawl, and where what they know is kept.
 
+What one knows is its ``model``: a dataclass of arrays and numbers, some of which may be such dataclasses themselves.
+
 Beside the topic's critic in the models folder: ``NAME.npz`` (arrays, so that reading it runs no code) and
 ``NAME.card.json``, which says what it is.
 """
@@ -9,10 +11,11 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
 from hashlib import sha256
 from pathlib import Path
 from shlex import quote
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Generic, TypeVar, get_type_hints
 from zipfile import BadZipFile
 
 import msgspec
@@ -29,6 +32,7 @@ TeachingProgress = Callable[[int, int], None]
 FiguresByName = dict[str, float]
 FORMAT = 1
 MADE_FOR = "made for"
+Model = TypeVar("Model")
 
 
 class NotTaught(ValueError):
@@ -46,8 +50,14 @@ class KeptPrioritizer(Prioritizer):
         load_taught(folder, self, topic)
 
 
-class TaughtPrioritizer(KeptPrioritizer):
+class TaughtPrioritizer(KeptPrioritizer, Generic[Model]):
     """A prioritizer that learns from paths, before the crawl; `teach` changes it, nothing else does."""
+
+    model_type: type[Model]
+    """What its model is, a dataclass."""
+    bound_to: ClassVar[tuple[str, ...]]
+    """The options that what was learned is bound to, each an attribute."""
+    _model: Model | None = None
 
     taught: ClassVar[bool] = True
     taught_by = "--paths FILE"
@@ -55,38 +65,77 @@ class TaughtPrioritizer(KeptPrioritizer):
     """What suits it where paths are drawn for it: "walks" or "visits", as in `scrapy paths --kind`."""
 
     @property
-    @abstractmethod
-    def made_for(self) -> dict[str, Any]:
-        """The options that what was learned is bound to."""
+    def model(self) -> Model:
+        """What was learned. NotTaught before `teach`."""
+        if self._model is None:
+            raise NotTaught(f"prioritizer {self.name!r} has not been taught: scrapy teach --prioritizer {self.name}")
+        return self._model
+
+    def adopt(self, model: Model) -> None:
+        """Take what was learned, just now or before."""
+        self._model = model
 
     @abstractmethod
     def teach(self, paths: Sequence[Stops], progress: TeachingProgress = lambda *_: None) -> FiguresByName:
         """Learn from paths, and give figures for the card. NotTaught if they cannot teach."""
 
-    @abstractmethod
-    def knowledge(self) -> Arrays:
-        """What was learned, as arrays; nothing before `teach`."""
-
-    @abstractmethod
-    def adopt(self, knowledge: Mapping[str, NDArray[Any]]) -> None:
-        """Take back what `knowledge` gave."""
+    def _made_for(self) -> dict[str, Any]:
+        return {"format": FORMAT, "name": self.name, **{name: getattr(self, name) for name in self.bound_to}}
 
     def state(self) -> Arrays:
         """What was learned, and the options it is bound to."""
-        return {
-            MADE_FOR: np.array(json.dumps({"format": FORMAT, "name": self.name, **self.made_for})),
-            **self.knowledge(),
-        }
+        made_for = np.array(json.dumps(self._made_for()))
+        return {MADE_FOR: made_for, **({} if self._model is None else _model_to_arrays(self._model))}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Take back what `state` gave, if it was made with the same options."""
         if MADE_FOR not in state:
             raise ValueError(f"this is not what a prioritizer {self.name!r} has learned")
         saved = json.loads(str(state[MADE_FOR]))
-        for name, value in {"format": FORMAT, "name": self.name, **self.made_for}.items():
-            if saved.get(name) != json.loads(json.dumps(value)):
+        for name, value in self._made_for().items():
+            if saved.get(name) != value:
                 raise ValueError(f"it was taught with {name}={saved.get(name)!r}, not {value!r}")
-        self.adopt({name: array for name, array in state.items() if name != MADE_FOR})
+        if len(state) > 1:
+            self.adopt(_arrays_to_model(self.model_type, state))
+
+
+class Ticker:
+    """Counts the steps of a training."""
+
+    def __init__(self, progress: TeachingProgress, total: int) -> None:
+        self._progress, self._total, self._done = progress, total, 0
+
+    def __call__(self) -> None:
+        self.reach(self._done + 1)
+
+    def reach(self, step: int) -> None:
+        """So many steps are done, or were left out: a fit may converge early."""
+        self._done = min(step, self._total)
+        self._progress(self._done, self._total)
+
+
+def _model_to_arrays(model: Any) -> Arrays:
+    """The arrays of a model by name; the name of one in an inner dataclass begins with the name of that."""
+    arrays: Arrays = {}
+    for name in (field.name for field in fields(model)):
+        value = getattr(model, name)
+        if is_dataclass(value):
+            arrays |= {f"{name} {inner}": array for inner, array in _model_to_arrays(value).items()}
+        else:
+            arrays[name] = np.asarray(value)
+    return arrays
+
+
+def _arrays_to_model(kind: type[Model], arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> Model:
+    """What `_model_to_arrays` was given."""
+    types, found = get_type_hints(kind), dict[str, Any]()
+    for field in fields(kind):  # type: ignore[arg-type]  # a dataclass
+        name, of = prefix + field.name, types[field.name]
+        if isinstance(of, type) and is_dataclass(of):
+            found[field.name] = _arrays_to_model(of, arrays, f"{name} ")
+        else:
+            found[field.name] = arrays[name] if arrays[name].ndim else arrays[name].item()
+    return kind(**found)
 
 
 class TaughtCard(msgspec.Struct, kw_only=True):

@@ -35,7 +35,7 @@ class PathTeaching:
     """A prioritizer that is to be taught for a topic, its critic beside it."""
 
     topic: Topic
-    prioritizer: TaughtPrioritizer
+    prioritizer: TaughtPrioritizer[Any]
     options: dict[str, Any]
     models: Folder
 

@@ -53,10 +53,10 @@ def test_a_page_is_its_words_title_address_headings_and_lists():
 
 def test_with_a_set_of_headings_one_feature_tells_of_all():
     body = "<h2>Teaching</h2><h2>Hobbies</h2>"
-    found = set(page_features(page(body), {"teaching"}).tolist())
+    found = set(page_features(page(body), ("teaching",)).tolist())
     assert ids("heading", NAMED) <= found
     assert not ids("heading:teaching,heading:hobbies", NAMED) & found
-    assert not ids("heading", NAMED) & set(page_features(page(body), {"courses"}).tolist())
+    assert not ids("heading", NAMED) & set(page_features(page(body), ("courses",)).tolist())
 
 
 def test_a_link_is_its_anchor_what_stands_near_and_its_address():
@@ -137,7 +137,7 @@ def test_options_of_teaching_still_find_the_way(options):
 
 
 def test_a_goal_is_worth_more_than_a_failure(crf):
-    for reward in (crf.reward, built("crf", {"reward": "paths"}).reward):
+    for reward in (crf.model.reward, built("crf", {"reward": "paths"}).model.reward):
         assert reward[crf.labels.index("goal")] > reward[crf.labels.index("fail")]
 
 
@@ -167,7 +167,7 @@ def test_links_that_are_not_on_their_page_teach_nothing_and_do_no_harm():
     paths = [[Stop(stop.page, stop.state, stop.layer, -1) for stop in path] for path in toy_paths()]
     blind = Crf()
     blind.teach(paths)
-    assert len(blind.chain.links.ids) == 0
+    assert len(blind.model.links.ids) == 0
     assert all(np.isfinite(blind.score(evidence)).all() for evidence, _ in along(blind))
 
 

@@ -49,19 +49,18 @@ def test_a_page_of_unknown_words_has_a_cluster(body):
 
 
 def test_belief_is_the_forward_recursion_by_hand(taught):
-    clusters, chain = taught._model
+    model = taught.model
     coming = uniform()
     for here, evidence in along(taught):
-        seen = normalised(coming * chain.emissions[:, clusters.of_page(here)])
-        coming = seen @ chain.transitions
+        seen = normalised(coming * model.emissions[:, model.of_page(here)])
+        coming = seen @ model.transitions
         assert np.allclose(evidence.dense, coming, atol=1e-6)
 
 
 def test_chances_sum_to_one(taught):
-    _, chain = taught._model
-    assert np.allclose(chain.transitions.sum(axis=1), 1)
-    assert np.allclose(chain.emissions.sum(axis=1), 1)
-    assert (chain.transitions > 0).all()
+    assert np.allclose(taught.model.transitions.sum(axis=1), 1)
+    assert np.allclose(taught.model.emissions.sum(axis=1), 1)
+    assert (taught.model.transitions > 0).all()
 
 
 def test_all_links_of_a_page_share_its_prediction(taught):

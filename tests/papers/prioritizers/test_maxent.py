@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from focused.pages.evidence import Evidence
 from focused.papers.prioritizers.features import rows_to_matrix
-from focused.papers.prioritizers.maxent import NO_STATE, MaxEnt, Samples, fit
+from focused.papers.prioritizers.maxent import NO_STATE, Samples, fit
 from focused.papers.prioritizers.states import STATES
 
 KNOWN = np.array([3, 8, 21], np.uint32)
@@ -84,12 +84,6 @@ def test_says_when_it_has_taken_a_step_and_can_be_stopped():
 
     with pytest.raises(KeyboardInterrupt):
         fit(drawn(), KNOWN, strength=1.0, iterations=50, tick=stop)
-
-
-def test_comes_back_from_arrays():
-    model, samples = fitted(drawn()), drawn()
-    again = MaxEnt.restore(model.state("page"), "page")
-    assert (again.says(samples.seen) == model.says(samples.seen)).all()
 
 
 def test_contributions_add_up_to_what_is_said():

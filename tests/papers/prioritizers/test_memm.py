@@ -228,7 +228,7 @@ def test_finds_the_way_to_a_target(taught):
 
 def test_belief_in_evidence_is_the_sum_over_all_paths(taught):
     """Three pages on: the same as going along all states of all pages by hand."""
-    models = taught._models
+    models = taught.model
     by_hand, led_by = uniform(), np.zeros(0, np.uint32)
     seeing = taught._sight(models.keywords)
     for here, evidence in along(taught, upto=3):
@@ -268,7 +268,7 @@ def test_by_state_links_are_ordered_by_the_most_probable_state(taught):
 
 
 def test_only_what_has_weights_is_kept(taught):
-    known = set(taught._models.known.tolist())
+    known = set(taught.model.known.tolist())
     for _, evidence in along(taught):
         assert set(evidence.ids.tolist()) <= known
 
@@ -281,14 +281,6 @@ def test_explains_by_words_and_by_the_path(taught):
     course = mix(np.array([word_to_id("course")], np.uint32), ANCHOR)
     assert weights[int(course[0])] > 0
     assert taught.weights_of(course)[0] > 0
-
-
-def test_before_it_is_taught_all_links_are_equal():
-    prioritizer = Memm(critic=None)
-    parsed = page(PAGE)
-    evidence = prioritizer.evidence(parsed, Verdict(0.5), parsed.links)
-    assert len(set(prioritizer.score(evidence).tolist())) == 1
-    assert set(prioritizer.state()) == {"made for"}
 
 
 # --- options and bad input -------------------------------------------------------------------------------------

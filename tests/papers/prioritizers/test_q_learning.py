@@ -55,23 +55,23 @@ def test_reward_is_discounted_click_by_click():
     """Q = γ^(clicks - 1): 1 for the click on a target, γ for the one before; nothing for what fails."""
     prioritizer = QLearning(gamma=0.5, bins=6)
     prioritizer.teach(small_paths())
-    assert prioritizer.knowledge()["worth"].tolist() == [1, 0.5, 0.25, 0]
+    assert prioritizer.model.worth.tolist() == [1, 0.5, 0.25, 0]
 
 
 def test_a_bin_is_worth_the_mean_of_what_is_in_it():
     prioritizer = QLearning(gamma=0.5, bins=2)
     prioritizer.teach(small_paths())
-    assert prioritizer.knowledge()["worth"].tolist() == pytest.approx([1, (0.5 + 0 + 0 + 0.25) / 4])
+    assert prioritizer.model.worth.tolist() == pytest.approx([1, (0.5 + 0 + 0 + 0.25) / 4])
     lighter = QLearning(gamma=0.5, bins=2, untaken=0.5)
     lighter.teach(small_paths())
-    assert lighter.knowledge()["worth"].tolist() == pytest.approx([1, (0.5 + 0 + 0.25) / 3.5])
+    assert lighter.model.worth.tolist() == pytest.approx([1, (0.5 + 0 + 0.25) / 3.5])
 
 
 def test_links_that_no_path_takes_can_be_left_out():
     prioritizer = QLearning(bins=6, untaken=0)
     prioritizer.teach(small_paths())
     other = int(mix(np.array([word_to_id("other")], np.uint32), ANCHOR)[0])
-    assert other not in prioritizer.knowledge()["words"]
+    assert other not in prioritizer.model.words
 
 
 def test_prefers_on_a_new_site_what_led_to_targets_elsewhere():
@@ -85,7 +85,7 @@ def test_prefers_on_a_new_site_what_led_to_targets_elsewhere():
 def test_the_score_is_the_expected_reward():
     prioritizer = built("q-learning")
     scores = scores_on(prioritizer, page("<a href=/>nothing known 漢字</a>"))
-    worth = prioritizer.knowledge()["worth"]
+    worth = prioritizer.model.worth
     assert worth.min() < scores[0] < worth.max()
 
 
@@ -116,7 +116,7 @@ def test_progress_is_told_and_may_end_it():
     prioritizer = QLearning()
     with pytest.raises(KeyboardInterrupt):
         prioritizer.teach(toy_paths(), stop)
-    assert prioritizer.knowledge() == {}
+    assert set(prioritizer.state()) == {"made for"}
 
 
 def test_paths_that_cannot_teach_are_refused():
