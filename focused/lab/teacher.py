@@ -21,13 +21,13 @@ from focused.lab.entrants import Entrant
 from focused.lab.jobs import JOB
 from focused.lab.plan import Plan, TaughtEntrant
 from focused.lab.schools import Pupil, School, teach_all
-from focused.papers.paths.draw import draw_visits, draw_walks
+from focused.papers.paths.draw import Field, draw_visits, draw_walks
 from focused.papers.paths.graph import Graph
 from focused.papers.paths.path import Path as Way
 from focused.papers.paths.path import PathsError
 from focused.papers.paths.reading import read_paths
 from focused.papers.paths.stops import FURTHEST
-from focused.papers.teaching.drawing import Site, site_of_job
+from focused.papers.teaching.drawing import field_of_job
 from focused.papers.teaching.paths import addresses_of
 
 _OBSERVED = Entrant("observed", "best-first", {})
@@ -93,8 +93,8 @@ class Teacher:
         if self.plan.paths:
             return self.paths_for(task), {"file": self.plan.paths}
         job = self.crawls.folder(_watched(task)) / JOB
-        site = site_of_job(self.crawls.web, self.graph, job, self._roots(task))
-        return draw_paths(site, task.entrant.kind_of_paths), {"job": str(job)}
+        field = field_of_job(self.crawls.web, self.graph, job, self._roots(task))
+        return draw_paths(field, task.entrant.kind_of_paths), {"job": str(job)}
 
     def _roots(self, task: Task) -> list[str]:
         """The pages of a start, redirects followed."""
@@ -131,11 +131,11 @@ def _watched(task: Task) -> Task:
     return Task(task.case, _OBSERVED, task.start)
 
 
-def draw_paths(site: Site, kind: str) -> list[Way]:
+def draw_paths(field: Field, kind: str) -> list[Way]:
     """Paths of one kind; walks begin as far out as there are pages, if that is less than the paper's four clicks."""
     if kind == "visits":
-        return draw_visits(site.field, site.roots, site.label_of)
-    return draw_walks(site.field, furthest=min(FURTHEST, max(1, int(site.field.distances.max(initial=0)))))
+        return draw_visits(field)
+    return draw_walks(field, furthest=min(FURTHEST, max(1, int(field.distances.max(initial=0)))))
 
 
 def _link_or_copy(source: str, target: str) -> None:

@@ -11,8 +11,8 @@ from scrapy.exceptions import UsageError
 from focused.running import command
 
 if TYPE_CHECKING:
+    from focused.papers.paths.draw import Field
     from focused.papers.paths.path import Path
-    from focused.papers.teaching.drawing import Site
 
 _WALKS, _VISITS = "walks", "visits"
 
@@ -69,38 +69,39 @@ class Command(command.Command):
 
 def _draw(topics: list[str], opts: argparse.Namespace) -> list[Path]:
     from focused.papers.paths.draw import draw_visits, draw_walks
-    from focused.papers.teaching.drawing import field_of_backlinks, wanted_examples
 
     if opts.backlinks and opts.kind == _VISITS:
         raise ValueError("visits begin at the root of a site, and a file of backlinks has none: draw walks")
+    fields = _fields(topics, opts)
     if opts.kind == _VISITS:
-        drawn = [
-            draw_visits(site.field, site.roots, site.label_of, most=opts.count, seed=opts.seed)
-            for site in _sites(topics, opts)
-        ]
+        drawn = [draw_visits(field, most=opts.count, seed=opts.seed) for field in fields]
     else:
-        if opts.backlinks:
-            fields = [field_of_backlinks(opts.backlinks, wanted_examples(name)) for name in topics]
-        else:
-            fields = [site.field for site in _sites(topics, opts)]
         drawn = [draw_walks(field, count=opts.count, seed=opts.seed, furthest=opts.layers) for field in fields]
     return [path for paths in drawn for path in paths]
 
 
-def _sites(topics: list[str], opts: argparse.Namespace) -> list[Site]:
+def _fields(topics: list[str], opts: argparse.Namespace) -> list[Field]:
     from focused.papers.paths.graph import read_graph
     from focused.papers.paths.topics import labels_beside, read_labels
-    from focused.papers.teaching.drawing import lab_topics, site_of_job, site_of_web
+    from focused.papers.teaching.drawing import (
+        field_of_backlinks,
+        field_of_job,
+        field_of_web,
+        lab_topics,
+        wanted_examples,
+    )
     from focused.warc.web import Web
 
+    if opts.backlinks:
+        return [field_of_backlinks(opts.backlinks, wanted_examples(name)) for name in topics]
     web = Web.open(*opts.web)
     graph = read_graph(web, *opts.web)
     if opts.job:
-        return [site_of_job(web, graph, opts.job, opts.root)]
+        return [field_of_job(web, graph, opts.job, opts.root)]
     table = opts.labels or labels_beside(opts.web[0])
     labels = read_labels(table) if table else {}
     found = lab_topics(topics, opts.topics_file, labels, opts.root)
-    return [site_of_web(web, graph, topic, labels, opts.milestones) for topic in found]
+    return [field_of_web(web, graph, topic, labels, opts.milestones) for topic in found]
 
 
 def _summary(paths: list[Path], file: str) -> str:

@@ -31,11 +31,16 @@ _TRIES = 20
 
 @dataclass(frozen=True)
 class Field:
-    """Where paths are drawn: a graph, its targets, and the pages that may be on a path (masks over its pages)."""
+    """Where paths are drawn: a graph, its targets, and the pages that may be on a path (masks over its pages).
+
+    Visits begin at ``roots``; ``label_of`` gives pages on the way their names.
+    """
 
     graph: Graph
     targets: Mask
     inside: Mask
+    roots: Sequence[int] = ()
+    label_of: Callable[[int], str] = lambda _: ""
 
     @property
     def distances(self) -> NDArray[np.int64]:
@@ -107,45 +112,40 @@ def _to_path(field: Field, walk: Sequence[tuple[int, int]], distances: NDArray[n
     return Path(steps)
 
 
-def draw_visits(
-    field: Field,
-    roots: Sequence[int],
-    label_of: Callable[[int], str],
-    *,
-    astray: float = 0.4,
-    most: int = 1_000,
-    seed: int = 0,
-) -> list[Path]:
+def draw_visits(field: Field, *, astray: float = 0.4, most: int = 1_000, seed: int = 0) -> list[Path]:
     """A shortest way from a root to each target, and so many more (the share ``astray`` of all) that fail.
 
     A page where a visit fails is no target, has no label, no link to a target, and no target on the way to it.
     """
     draw = random.Random(seed)
     distances = field.distances
-    ways = _Ways(field, roots, draw)
-    goals = [page for page in np.flatnonzero(field.targets & field.inside).tolist() if ways.leads_to(page)]
+    ways = _Ways(field, draw)
+    goals = [page for page in np.flatnonzero(field.targets & field.inside).tolist() if page in ways.before]
     if not goals:
         raise PathsError(["no target can be reached from the roots: are they pages of this web, and its hosts inside?"])
     draw.shuffle(goals)
     kept = goals[: max(1, round(most * (1 - astray)))]
     dead_ends = [
         page
-        for page in ways.reached()
-        if (distances[page] > 1 or distances[page] < 0) and not label_of(page) and not ways.passes_target(page)
+        for page in ways.before
+        if (distances[page] > 1 or distances[page] < 0) and not field.label_of(page) and not ways.passes_target(page)
     ]
     wanted = round(len(kept) * astray / (1 - astray))
     failures = draw.sample(dead_ends, min(len(dead_ends), wanted))
-    found = [ways.path(page, GOAL, label_of, distances) for page in kept]
-    return found + [ways.path(page, FAIL, label_of, distances) for page in failures]
+    found = [ways.path(page, GOAL, distances) for page in kept]
+    return found + [ways.path(page, FAIL, distances) for page in failures]
 
 
 class _Ways:
-    """Shortest ways from some roots, drawn at random where several are equally short."""
+    """Shortest ways from the roots, drawn at random where several are equally short.
 
-    def __init__(self, field: Field, roots: Sequence[int], draw: random.Random) -> None:
+    ``before`` is for each page that is reached the one before it on its way, and the address that it is linked by.
+    """
+
+    def __init__(self, field: Field, draw: random.Random) -> None:
         self._field = field
-        self._from: dict[int, tuple[int, int]] = {root: (-1, root) for root in roots}
-        edge = list(roots)
+        self.before: dict[int, tuple[int, int]] = {root: (-1, root) for root in field.roots}
+        edge = list(field.roots)
         while edge:
             draw.shuffle(edge)
             edge = self._beyond(edge)
@@ -154,31 +154,25 @@ class _Ways:
         found = []
         for page in edge:
             for child, address in self._field.children(page):
-                if child not in self._from:
-                    self._from[child] = (page, address)
+                if child not in self.before:
+                    self.before[child] = (page, address)
                     found.append(child)
         return found
 
-    def reached(self) -> list[int]:
-        return list(self._from)
-
-    def leads_to(self, page: int) -> bool:
-        return page in self._from
-
     def passes_target(self, page: int) -> bool:
         """Is there a target on the way to a page, or is it a root?"""
-        page = self._from[page][0]
+        page = self.before[page][0]
         if page < 0:
             return True
         while page >= 0 and not self._field.targets[page]:
-            page = self._from[page][0]
+            page = self.before[page][0]
         return page >= 0
 
-    def path(self, page: int, end: str, label_of: Callable[[int], str], distances: NDArray[np.int64]) -> Path:
+    def path(self, page: int, end: str, distances: NDArray[np.int64]) -> Path:
         steps: list[Step] = []
         while page >= 0:
-            before, address = self._from[page]
-            label = label_of(page) if steps else end
+            before, address = self.before[page]
+            label = self._field.label_of(page) if steps else end
             steps.append(Step(self._field.graph.urls[address], label, int(distances[page])))
             page = before
         return Path(steps[::-1])

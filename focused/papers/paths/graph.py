@@ -15,6 +15,7 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from scrapy.http import HtmlResponse
 
 from focused.pages.page import Page, parse_page
@@ -68,28 +69,24 @@ class Graph:
         return [host_and_port(url) for url in self.urls]
 
     @cached_property
-    def backwards(self) -> tuple[Ints, Ints]:
-        """Links between pages the other way round: where each page's entries start, and the pages that link to it."""
-        source = np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+    def _backwards(self) -> csr_array:
+        """The pages (columns) that link to each page (row)."""
+        pages = len(self.starts) - 1
+        source = np.repeat(np.arange(pages), np.diff(self.starts))
         target = self.leads_to[self.targets]
         alive = target >= 0
-        source, target = source[alive], target[alive]
-        order = np.argsort(target, kind="stable")
-        starts = np.searchsorted(target[order], np.arange(len(self.starts)))
-        return starts, source[order]
+        return csr_array((np.ones(int(alive.sum()), bool), (target[alive], source[alive])), (pages, pages))
 
     def distances(self, targets: Iterable[int] | NDArray[np.bool_], inside: NDArray[np.bool_] | None = None) -> Ints:
         """Clicks from each page to the nearest of some pages, -1 where there is no way (``inside`` given pages)."""
-        starts, sources = self.backwards
         distance = np.full(len(self.starts) - 1, -1)
         edge = np.flatnonzero(targets) if isinstance(targets, np.ndarray) else np.fromiter(targets, np.int64)
         clicks = 0
         while len(edge):
             distance[edge] = clicks
             clicks += 1
-            before = sources[_ranges(starts[edge], starts[edge + 1] - starts[edge])]
-            before = before[distance[before] < 0]
-            edge = np.unique(before if inside is None else before[inside[before]])
+            before = np.unique(self._backwards[edge].indices)
+            edge = before[(distance[before] < 0) & (True if inside is None else inside[before])]
         return distance
 
 
@@ -161,11 +158,3 @@ def _cache_file(paths: list[Path]) -> Path:
     states = [(path.name, path.stat().st_size, path.stat().st_mtime_ns) for path in paths]
     name = "+".join(f"{name}-{size}-{when:x}" for name, size, when in states)
     return root / "focused" / f"graph-{_VERSION}-{name}.npz"
-
-
-def _ranges(begin: Ints, length: Ints) -> Ints:
-    """begin[0], begin[0]+1, … for length[0] numbers, then the same for begin[1], …"""
-    ends = np.cumsum(length)
-    total = int(ends[-1]) if len(ends) else 0
-    ranges: Ints = np.arange(total) + np.repeat(begin - (ends - length), length)
-    return ranges

@@ -36,10 +36,7 @@ class Clicks:
         """The clicks of some paths, and those beside them."""
         ground = Ground.of(paths)
         layers = [NOWHERE if page in ground.failed else layer for page, layer in enumerate(ground.layers)]
-        led_to = ground.led_to()
-        links = [(url, page.url) for page in ground.pages for url in page.links.urls]
-        behind = np.array([led_to.get(url, NO_PAGE) for url, _ in links], np.int64)
-        page = np.repeat(np.arange(len(ground.pages)), [len(page.links) for page in ground.pages])
-        away = np.array([url != source for url, source in links], np.bool_)
+        page, _, behind = np.array(ground.links(), np.int64).reshape(-1, 3).T
+        away = np.array([url != page.url for page in ground.pages for url in page.links.urls], np.bool_)
         layer = np.array([*layers, NOWHERE])[behind]  # the last is that of NO_PAGE
         return cls(ground.pages, np.array(layers, np.int64), page, layer, behind != NO_PAGE, away)

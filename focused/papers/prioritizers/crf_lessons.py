@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 
-from focused.pages.page import Page
-from focused.pages.tokens import Ids
 from focused.pages.urls import url_to_host
 from focused.papers.paths.path import FAIL, GOAL
-from focused.papers.paths.stops import Stop, Stops
+from focused.papers.paths.stops import Stops
 from focused.papers.prioritizers.crf_chain import CrfChain, CrfModel, Floats, best_labels
 from focused.papers.prioritizers.crf_features import link_features, page_features
 from focused.papers.prioritizers.crf_reward import reward_of_links, reward_of_path
 from focused.papers.prioritizers.crf_training import Sequences, concat_rows, padded, train
-from focused.papers.prioritizers.taught import FiguresByName, NotTaught, TeachingProgress
+from focused.papers.prioritizers.taught import FiguresByName, NotTaught, TeachingProgress, Ticker
 
 _FOLDS = 3
 Said = list[tuple[int, int]]
@@ -39,29 +38,25 @@ class CrfTeaching:
     def run(self, paths: Sequence[Stops], progress: TeachingProgress) -> tuple[CrfModel, FiguresByName]:
         """What is known afterwards, and how well it did on paths held out."""
         labels = _checked(paths)
-        shown = _LearnedFrom(labels, self)
-        for path in paths:
-            shown.add(path)
+        shown = _LearnedFrom(paths, labels, self)
         folds = _folds(paths)
-        steps = _Steps(progress, self.iterations, len(folds) + 1)
+        tick = Ticker(progress, self.iterations * (len(folds) + 1))
         said: Said = []
-        for held in folds:
+        for number, held in enumerate(folds, 1):
             rest = [i for i in range(len(paths)) if i not in held]
-            chain = self._fit(shown, rest, steps)
+            chain = self._fit(shown, rest, tick)
+            tick.reach(number * self.iterations)
             said += [pair for i in sorted(held) for pair in shown.read(chain, i)]
-        chain = self._fit(shown, range(len(paths)), steps)
+        chain = self._fit(shown, range(len(paths)), tick)
+        tick.reach(tick.total)
         reward = self._rewards(shown, chain)
         figures = _figures(said, labels) if said else {}
         figures["labels seen once"] = float(_seen_once(paths))
         return CrfModel(**vars(chain), labels=np.array(labels), reward=reward), figures
 
-    def _fit(self, shown: _LearnedFrom, chosen: Sequence[int], steps: _Steps) -> CrfChain:
-        sequences = shown.sequences(chosen)
-        chain = train(
-            sequences, len(shown.labels), c2=self.c2, least=self.least, iterations=self.iterations, step=steps.one
-        )
-        steps.next_training()
-        return chain
+    def _fit(self, shown: _LearnedFrom, chosen: Sequence[int], tick: Ticker) -> CrfChain:
+        how: dict[str, Any] = {"c2": self.c2, "least": self.least, "iterations": self.iterations}
+        return train(shown.sequences(chosen), len(shown.labels), step=tick, **how)
 
     def _rewards(self, shown: _LearnedFrom, chain: CrfChain) -> Floats:
         goal = shown.labels.index(GOAL)
@@ -74,57 +69,18 @@ class CrfTeaching:
         return np.asarray(np.nan_to_num(np.nanmean(found, axis=0)))
 
 
-class _Steps:
-    """Progress over several trainings of at most so many iterations each."""
-
-    def __init__(self, progress: TeachingProgress, iterations: int, trainings: int) -> None:
-        self._told: Callable[[int, int], None] = progress
-        self._iterations, self._total = iterations, iterations * trainings
-        self._begun = self._done = 0
-
-    def one(self) -> None:
-        self._done = min(self._done + 1, self._begun + self._iterations)
-        self._told(self._done, self._total)
-
-    def next_training(self) -> None:
-        self._begun += self._iterations
-        self._done = self._begun
-        self._told(self._done, self._total)
-
-
-@dataclass
 class _LearnedFrom:
     """Paths as numbers: rows of features of pages and links, each once, and their states."""
 
-    labels: list[str]
-    how: CrfTeaching
-    pages: list[list[int]] = field(default_factory=list)
-    links: list[list[int]] = field(default_factory=list)
-    states: list[list[int]] = field(default_factory=list)
-    page_ids: list[Ids] = field(default_factory=list)
-    link_ids: list[Ids] = field(default_factory=list)
-    _page_rows: dict[Page, int] = field(default_factory=dict)
-    _link_rows: dict[tuple[Page, int], int] = field(default_factory=dict)
-
-    def add(self, path: Stops) -> None:
-        """One more path."""
-        self.pages.append([self._page(stop.page) for stop in path])
-        self.links.append([self._link(stop) for stop in path[:-1]])
-        self.states.append([self.labels.index(stop.state) for stop in path])
-
-    def _page(self, page: Page) -> int:
-        row = self._page_rows.setdefault(page, len(self.page_ids))
-        if row == len(self.page_ids):
-            self.page_ids.append(page_features(page, self.how.headings))
-        return row
-
-    def _link(self, stop: Stop) -> int:
-        if stop.link < 0:
-            return -1
-        row = self._link_rows.setdefault((stop.page, stop.link), len(self.link_ids))
-        if row == len(self.link_ids):
-            self.link_ids.append(link_features(stop.page, stop.page.links.select([stop.link]), self.how.near)[1])
-        return row
+    def __init__(self, paths: Sequence[Stops], labels: list[str], how: CrfTeaching) -> None:
+        self.labels, self._sinks = labels, how.sinks
+        pages = _numbered(stop.page for path in paths for stop in path)
+        links = _numbered((stop.page, stop.link) for path in paths for stop in path[:-1] if stop.link >= 0)
+        self.page_ids = [page_features(page, how.headings) for page in pages]
+        self.link_ids = [link_features(page, page.links.select([link]), how.near)[1] for page, link in links]
+        self.pages = [[pages[stop.page] for stop in path] for path in paths]
+        self.links = [[links.get((stop.page, stop.link), -1) for stop in path[:-1]] for path in paths]
+        self.states = [[labels.index(stop.state) for stop in path] for path in paths]
 
     def sequences(self, chosen: Sequence[int]) -> Sequences:
         """Some of the paths; where failures are sinks, each goes on to a link and a page of which nothing is known."""
@@ -137,7 +93,7 @@ class _LearnedFrom:
         )
 
     def _behind(self, state: int) -> int:
-        return state if self.how.sinks and self.labels[state] == FAIL else -1
+        return state if self._sinks and self.labels[state] == FAIL else -1
 
     def said(self, chain: CrfChain, path: int) -> tuple[list[Floats], list[Floats]]:
         """The transitions along a path, and what its pages and links say for each state."""
@@ -155,6 +111,11 @@ class _LearnedFrom:
 
 
 _NOTHING = np.zeros(0, np.uint32)
+_Thing = TypeVar("_Thing", bound=Hashable)
+
+
+def _numbered(things: Iterable[_Thing]) -> dict[_Thing, int]:
+    return {thing: number for number, thing in enumerate(dict.fromkeys(things))}
 
 
 def _checked(paths: Sequence[Stops]) -> list[str]:

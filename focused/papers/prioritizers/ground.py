@@ -97,6 +97,12 @@ class Ground:
         known.update({self.pages[u].links.urls[link]: v for u, link, v in self.steps if u != NO_PAGE and link >= 0})
         return known
 
+    def links(self) -> list[LayerStep]:
+        """All links of all pages, as steps; to NO_PAGE where it is not known what is behind one."""
+        behind = self.led_to()
+        urls = [(u, link, url) for u, page in enumerate(self.pages) for link, url in enumerate(page.links.urls)]
+        return [(u, link, behind.get(url, NO_PAGE)) for u, link, url in urls]
+
 
 def is_held_out(url: str) -> bool:
     """Is this one of the pages (one in five, by its address) that figures are measured on?"""

@@ -37,27 +37,9 @@ _HERE = 0
 _NOTHING = np.zeros(0, np.uint32)
 _MOST_ADDRESSES = 200
 _HEADINGS = frozenset({"title", "h1", "h2", "h3", "h4", "h5", "h6"})
-_INLINE = frozenset(
-    [
-        "a",
-        "abbr",
-        "b",
-        "big",
-        "br",
-        "code",
-        "em",
-        "font",
-        "i",
-        "img",
-        "small",
-        "span",
-        "strong",
-        "sub",
-        "sup",
-        "tt",
-        "u",
-    ]
-)
+_INLINE = frozenset({
+    "a", "abbr", "b", "big", "br", "code", "em", "font", "i", "img", "small", "span", "strong", "sub", "sup", "tt", "u",
+})  # fmt: skip
 
 
 @dataclass(frozen=True)

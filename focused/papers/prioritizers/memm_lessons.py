@@ -87,26 +87,18 @@ def _of_pages(ground: Ground, bare: Sequence[Evidence], links: Sequence[Evidence
 def _ways(ground: Ground) -> Iterator[LayerStep]:
     """The steps of the paths, and the links between their pages that no path has taken."""
     yield from ground.steps
-    behind = ground.led_to()
-    for u, page in enumerate(ground.pages):
-        for link, url in enumerate(page.links.urls):
-            way = (u, link, behind.get(url, u))
-            if way[2] != u and way not in ground.steps:
-                yield way
+    yield from (way for way in ground.links() if way[2] not in (NO_PAGE, way[0]) and way not in ground.steps)
 
 
 def _of_links(ground: Ground, links: Sequence[Evidence], beside: float) -> LayerLessons:
     """A sample for each link of each page."""
-    behind = ground.led_to()
-    where = _places(ground.pages)
-    urls = [(u, link, url) for u, page in enumerate(ground.pages) for link, url in enumerate(page.links.urls)]
-    steps = [(u, link, behind.get(url, NO_PAGE)) for u, link, url in urls]
-    before = np.array([ground.layers[u] for u, _, _ in steps], np.int64)
-    pages = np.array([v for _, _, v in steps], np.int64)
+    where, steps = _places(ground.pages), ground.links()
+    source, _, pages = np.array(steps, np.int64).reshape(-1, 3).T
     layers = np.array([*ground.layers, FURTHEST])  # the last is that of NO_PAGE
-    samples = Samples(Evidence.concat(links), before, layers[pages], np.where(pages != NO_PAGE, 1.0, beside))
-    held_out = np.array([is_held_out(url) for _, _, url in urls], np.bool_)
-    return LayerLessons(samples, steps, [where[u] for u, _, _ in steps], held_out)
+    weight = np.where(pages != NO_PAGE, 1.0, beside)
+    samples = Samples(Evidence.concat(links), layers[source], layers[pages], weight)
+    held_out = np.array([is_held_out(url) for page in ground.pages for url in page.links.urls], np.bool_)
+    return LayerLessons(samples, steps, [where[u] for u in source.tolist()], held_out)
 
 
 def _places(pages: Sequence[Page]) -> list[str]:

@@ -103,15 +103,15 @@ class Ticker:
     """Counts the steps of a training."""
 
     def __init__(self, progress: TeachingProgress, total: int) -> None:
-        self._progress, self._total, self._done = progress, total, 0
+        self._progress, self.total, self._done = progress, total, 0
 
     def __call__(self) -> None:
         self.reach(self._done + 1)
 
     def reach(self, step: int) -> None:
         """So many steps are done, or were left out: a fit may converge early."""
-        self._done = min(step, self._total)
-        self._progress(self._done, self._total)
+        self._done = min(step, self.total)
+        self._progress(self._done, self.total)
 
 
 def _model_to_arrays(model: Any) -> Arrays:

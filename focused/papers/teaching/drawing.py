@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path as File
 
 import msgspec
@@ -28,29 +27,20 @@ from focused.warc.web import Web, normal_form
 _MOST_MILESTONES = 12
 
 
-@dataclass(frozen=True)
-class Site:
-    """A part of a web in which paths are drawn: where it begins, what is sought there, what its pages are called."""
-
-    field: Field
-    roots: list[int]
-    label_of: Callable[[int], str]
-
-
-def site_of_web(
+def field_of_web(
     web: Web, graph: Graph, topic: KnownTopic, labels: dict[str, list[str]], milestones: Sequence[str]
-) -> Site:
-    """A topic's site in a recorded web: its targets, inside its hosts, from its root pages."""
+) -> Field:
+    """A topic's part in a recorded web: its targets, inside its hosts, from its root pages."""
     targets = _mask(web, topic.target_urls)
     inside = np.array([status == 200 for status in web.status])
     if topic.hosts:
         inside &= np.array([host_and_port(url) in topic.hosts for url in web.urls])
     roots = [int(graph.leads_to[row]) for row in map(web.find, topic.seeds_root) if row >= 0]
     label_of = _labels_of(web, labels, milestones, topic.focus)
-    return Site(Field(graph, targets, inside), [root for root in roots if root >= 0], label_of)
+    return Field(graph, targets, inside, [root for root in roots if root >= 0], label_of)
 
 
-def site_of_job(web: Web, graph: Graph, job: str | File, roots: Sequence[str] = ()) -> Site:
+def field_of_job(web: Web, graph: Graph, job: str | File, roots: Sequence[str] = ()) -> Field:
     """What a crawl has fetched, as its critic judged it; ``web`` is where its pages are recorded."""
     with closing(read_records(job)) as records:
         rows = records.execute("SELECT url, relevance, class FROM pages ORDER BY seq").fetchall()
@@ -66,7 +56,7 @@ def site_of_job(web: Web, graph: Graph, job: str | File, roots: Sequence[str] = 
     sought = {classes[page] for page in np.flatnonzero(targets).tolist()}
     seeds = [page for page in map(web.find, roots or [str(rows[0][0])]) if page >= 0]
     milestones = {page: name for page, name in classes.items() if name not in sought}
-    return Site(Field(graph, targets, inside), seeds, lambda page: milestones.get(page, ""))
+    return Field(graph, targets, inside, seeds, lambda page: milestones.get(page, ""))
 
 
 def field_of_backlinks(path: str | File, targets: Sequence[str]) -> Field:

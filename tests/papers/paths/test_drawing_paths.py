@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -16,7 +17,7 @@ from focused.papers.paths.draw import Field, draw_visits, draw_walks
 from focused.papers.paths.graph import Graph, build_graph
 from focused.papers.paths.path import FAIL, GOAL, Path, PathsError, Step
 from focused.papers.paths.topics import read_labels
-from focused.papers.teaching.drawing import field_of_backlinks, lab_topics, site_of_web
+from focused.papers.teaching.drawing import field_of_backlinks, field_of_web, lab_topics
 from focused.papers.teaching.paths import stops_of
 from focused.teaching.plan import CannotTeach
 from focused.warc.web import Web
@@ -63,7 +64,7 @@ def test_visits_are_shortest_ways_to_targets_and_to_failures(field, seed):
     root = 0
     labels = {page: "milestone" for page in range(len(field.graph)) if page % 7 == 3}
     try:
-        visits = draw_visits(field, [root], lambda page: labels.get(page, ""), seed=seed)
+        visits = draw_visits(replace(field, roots=[root], label_of=lambda page: labels.get(page, "")), seed=seed)
     except PathsError:
         return
     row = {address: page for page, address in enumerate(field.graph.urls)}
@@ -97,13 +98,13 @@ def test_a_web_without_such_a_layer_says_which_there_is():
 
 def test_visits_need_a_root_that_leads_somewhere():
     with pytest.raises(PathsError, match="no target can be reached"):
-        draw_visits(field_of([(0, 1), (2, 3)], [3]), [0], lambda page: "")
+        draw_visits(replace(field_of([(0, 1), (2, 3)], [3]), roots=[0]))
 
 
 def test_the_share_that_goes_astray():
     links = [(0, page) for page in range(1, 31)] + [(0, 100 + page) for page in range(60)]
     field = field_of(links, range(1, 31))
-    visits = draw_visits(field, [0], lambda page: "", astray=0.25)
+    visits = draw_visits(replace(field, roots=[0]), astray=0.25)
     assert sum(visit.end == GOAL for visit in visits) == 30
     assert sum(visit.end == FAIL for visit in visits) == 10
 
@@ -129,7 +130,7 @@ def test_milestones_that_no_page_has_are_told(small_web, tmp_path):
     labels = read_labels(small_web.labels)
     (topic,) = lab_topics(["stars"], str(small_web.topics), labels, [])
     with pytest.raises(PathsError, match="no page has the label 'soup' that is to be a milestone"):
-        site_of_web(web, build_graph(web), topic, labels, ["soups", "soup"])
+        field_of_web(web, build_graph(web), topic, labels, ["soups", "soup"])
 
 
 def test_paths_whose_pages_are_mostly_missing_do_not_teach():
