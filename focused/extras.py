@@ -11,7 +11,6 @@ EXTRAS = {
     "scrapy_redis": "redis",
     "textblob": "papers",
     "uvloop": "uvloop",
-    "warcio": "warc",
 }
 """Import name → extra (`project.optional-dependencies` in pyproject.toml)."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,48 +21,26 @@ _SETTLED = 10
 
 
 @dataclass(frozen=True, slots=True)
-class HostLine:
-    """A host: pages without duplicates, how many of them are relevant, their mean relevance, and links that wait."""
+class PageGroup:
+    """The pages of a host or a class: how many there are, how many are relevant, and their mean relevance.
+
+    ``waiting`` is how many links of the host wait.
+    """
 
     name: str
     pages: int
     found: int
     mean: float
-    waiting: int
-
-
-@dataclass(frozen=True, slots=True)
-class ClassLine:
-    """A class of pages, by the critic's first choice."""
-
-    name: str
-    pages: int
-    mean: float
+    waiting: int = 0
 
 
 class PageFigures:
-    """Everything that is counted of pages. Duplicates are counted as such, and in nothing else."""
+    """What is counted of pages. Duplicates count in nothing."""
 
     def __init__(self, table: PageTable) -> None:
         self._table = table
         self._new = np.flatnonzero(table.is_new)
         self.relevance = table.relevance[self._new]
-        self.fetched = len(table.link)
-
-    @property
-    def duplicates(self) -> int:
-        """Pages with the content of one fetched before."""
-        return self.fetched - len(self._new)
-
-    @property
-    def found(self) -> int:
-        """Relevant pages, each content once."""
-        return int((self.relevance >= RELEVANT).sum())
-
-    @property
-    def harvest(self) -> float:
-        """Mean relevance of the pages."""
-        return float(self.relevance.mean()) if len(self.relevance) else 0.0
 
     def curve(self) -> tuple[list[tuple[float, float]], list[tuple[float, float]]]:
         """Harvest over the last pages, and over all so far, by pages fetched; some hundred points of each."""
@@ -78,27 +57,16 @@ class PageFigures:
         counts, _ = np.histogram(self.relevance, bins=_BINS, range=(0.0, 1.0))
         return [(f"{i / _BINS:g}", float(count)) for i, count in enumerate(counts)]
 
-    def classes(self, most: int) -> list[ClassLine]:
-        """The classes of most pages."""
-        pages, _, sums = self._by(self._table.best_class, len(self._table.classes))
-        lines = [
-            ClassLine(name, int(pages[i]), float(sums[i] / pages[i]))
-            for i, name in enumerate(self._table.classes)
-            if name and pages[i]
-        ]
-        return sorted(lines, key=lambda line: (-line.pages, line.name))[:most]
+    def classes(self, most: int) -> list[PageGroup]:
+        """The classes of most pages, by the critic's first choice."""
+        groups = [group for group in self._groups(self._table.best_class, {}) if group.name and group.pages]
+        return sorted(groups, key=lambda group: (-group.pages, group.name))[:most]
 
-    def hosts(self, waiting: Mapping[str, int], most: int) -> tuple[list[HostLine], int]:
+    def hosts(self, waiting: Mapping[str, int], most: int) -> tuple[list[PageGroup], int]:
         """The hosts with the most relevance, and how many there are in all; ``waiting`` is links by host."""
-        pages, found, sums = self._by(self._table.host, len(self._table.hosts))
-        lines = [
-            HostLine(name, int(pages[i]), int(found[i]), float(sums[i] / max(pages[i], 1)), waiting.get(name, 0))
-            for i, name in enumerate(self._table.hosts)
-        ]
-        others = set(waiting) - set(self._table.hosts)
-        lines += [HostLine(name, 0, 0, 0.0, waiting[name]) for name in others]
-        lines.sort(key=lambda line: (-line.mean * line.pages, -line.pages, -line.waiting, line.name))
-        return lines[:most], len(lines)
+        groups = self._groups(self._table.host, waiting)
+        groups.sort(key=lambda group: (-group.mean * group.pages, -group.pages, -group.waiting, group.name))
+        return groups[:most], len(groups)
 
     def best(self, most: int, *, least: float = 0.0) -> list[int]:
         """The links of the most relevant pages, of at least a relevance."""
@@ -114,12 +82,14 @@ class PageFigures:
         count = len(self._new)
         return self._links(sorted(Random(count).sample(range(count), min(most, count))))
 
-    def _by(self, column: NDArray[np.int64], count: int) -> tuple[NDArray[np.int64], ...]:
-        """Pages, relevant pages, and the sum of relevance for each value of a column."""
-        of = column[self._new]
-        weights = (None, self.relevance >= RELEVANT, self.relevance)
-        pages, found, sums = (np.bincount(of, weight, count) for weight in weights)
-        return pages, found, sums
+    def _groups(self, names: Sequence[str], waiting: Mapping[str, int]) -> list[PageGroup]:
+        by_name: dict[str, list[float]] = {name: [] for name in (*names, *waiting)}
+        for row, relevance in zip(self._new.tolist(), self.relevance.tolist(), strict=True):
+            by_name[names[row]].append(relevance)
+        return [
+            PageGroup(name, len(of), sum(one >= RELEVANT for one in of), fmean(of) if of else 0.0, waiting.get(name, 0))
+            for name, of in by_name.items()
+        ]
 
     def _links(self, rows: Sequence[int] | NDArray[np.int64]) -> list[int]:
         links: list[int] = self._table.link[self._new[rows]].tolist()

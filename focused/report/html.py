@@ -59,9 +59,10 @@ def _template(name: str) -> str:
 
 
 def _content(reader: CrawlReader) -> dict[str, Any]:
-    status, starts = reader.status(), reader.starts()
+    status, starts = reader.status(most_hosts=0), reader.starts()
     figures = PageFigures(reader.page_table())
-    hosts, host_count = figures.hosts(reader.waiting_by_host(), _MOST_HOSTS)
+    waiting = {line.host: line.links for line in status.waiting_by_host}
+    hosts, host_count = figures.hosts(waiting, _MOST_HOSTS)
     found = figures.best(_MOST_FOUND, least=RELEVANT)
     state = status.state_in_words()
     return {
@@ -69,11 +70,11 @@ def _content(reader: CrawlReader) -> dict[str, Any]:
         "where": reader.where,
         "status": status,
         "state": f"{state[0].upper()}{state[1:]}.",
-        "figures": figures,
+        "duplicates": status.outcomes["duplicate"],
         "relevant": RELEVANT,
         "lately": LATELY,
         "starts": starts,
-        "requests": sum(start.requests or 0 for start in starts),
+        "requests": sum(start.get("requests") or 0 for start in starts),
         "hosts": hosts,
         "host_count": host_count,
         "classes": figures.classes(_MOST_CLASSES),

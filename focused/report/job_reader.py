@@ -19,16 +19,9 @@ from focused.frontier.store import SEED_RANK, JobRefused, Outcome, State
 from focused.pages.evidence import Evidence
 from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Prioritizer
-from focused.report.job_status import JobStatus, read_job_status
-from focused.report.reader import (
-    CrawlReader,
-    LearnedState,
-    LinkLine,
-    PageLine,
-    PageTable,
-    StartLine,
-    WaitingLinks,
-)
+from focused.report.job_status import JobStatus, last_pages, read_job_status
+from focused.report.reader import CrawlReader, LearnedState, LinkLine, PageLine, PageTable, WaitingLinks
+from focused.report.status import MOST_HOSTS
 from focused.report.words import WordTable
 from focused.visits.training import MODEL
 
@@ -75,32 +68,24 @@ class JobReader(CrawlReader):
 
     # --- how it was made, and its status ----------------------------------------------------------------------
 
-    def status(self) -> JobStatus:
+    def status(self, most_hosts: int = MOST_HOSTS) -> JobStatus:
         # Before the records: of a crawl that ends meanwhile they then say that it has.
         pid = lock_holder(self._folder)
         self._connection.execute("BEGIN")
         try:
-            return read_job_status(self._connection, self.place, pid)
+            return read_job_status(self._connection, self.place, pid, most_hosts)
         finally:
             self._connection.rollback()
 
     def about(self) -> dict[str, Any]:
         return read_about(self._connection)
 
-    def starts(self) -> list[StartLine]:
-        """The pages of a start are those before the next one, or before the end of the records."""
+    def starts(self) -> list[dict[str, Any]]:
         starts = read_starts(self._connection)
-        before = [start["pages_before"] for start in starts] + [self.page_count()]
-        return [
-            StartLine(
-                start["began"],
-                start.get("ended"),
-                start.get("why") or ("it was cut short" if i + 1 < len(starts) else ""),
-                start.get("requests"),
-                max(before[i + 1] - before[i], 0),
-            )
-            for i, start in enumerate(starts)
-        ]
+        for start, last_page in zip(starts, last_pages(starts, self.page_count()), strict=False):
+            start["why"] = start.get("why") or ("it was cut short" if start is not starts[-1] else "")
+            start["pages"] = max(last_page - start["pages_before"], 0)
+        return starts
 
     # --- pages -------------------------------------------------------------------------------------------------
 
@@ -110,19 +95,12 @@ class JobReader(CrawlReader):
 
     def page_table(self) -> PageTable:
         rows = self._connection.execute(
-            "SELECT p.link, p.relevance, p.outcome = 1, coalesce(h.name, ''), p.class FROM pages p "
+            "SELECT p.link, p.relevance, p.outcome = 1, coalesce(h.name, ''), coalesce(p.class, '') FROM pages p "
             "JOIN links l ON l.id = p.link LEFT JOIN hosts h ON h.id = l.host ORDER BY p.seq"
         ).fetchall()
-        hosts, host = _positions([row[3] for row in rows])
-        classes, best_class = _positions([row[4] or "" for row in rows])
+        link, relevance, is_new, host, best_class = zip(*rows, strict=True) if rows else [()] * 5
         return PageTable(
-            link=np.array([row[0] for row in rows], np.int64),
-            relevance=np.array([row[1] for row in rows], np.float64),
-            is_new=np.array([row[2] for row in rows], np.bool_),
-            host=host,
-            best_class=best_class,
-            hosts=hosts,
-            classes=classes,
+            np.array(link, np.int64), np.array(relevance, np.float64), np.array(is_new, np.bool_), host, best_class
         )
 
     def pages(self, links: Sequence[int]) -> list[PageLine]:
@@ -161,14 +139,6 @@ class JobReader(CrawlReader):
         base = np.array([row[2] or 0.0 for row in rows], np.float32)
         return WaitingLinks(links, np.array([row[1] for row in rows], np.int64), scores, scores + base)
 
-    def waiting_by_host(self) -> dict[str, int]:
-        return dict(
-            self._connection.execute(
-                "SELECT coalesce(h.name, ''), count(*) FROM links l LEFT JOIN hosts h ON h.id = l.host "
-                "WHERE l.state IN (1, 2) GROUP BY 1"
-            ).fetchall()
-        )
-
     def details(self, outcome: Outcome, most: int) -> list[tuple[str, int]]:
         rows = self._connection.execute("SELECT detail FROM links WHERE outcome = ? AND detail != ''", (outcome.value,))
         return Counter(detail for (detail,) in rows).most_common(most)
@@ -199,9 +169,3 @@ class JobReader(CrawlReader):
     def _row(self, query: str, *values: Any) -> sqlite3.Row | None:
         row: sqlite3.Row | None = self._connection.execute(query, values).fetchone()
         return row
-
-
-def _positions(names: Sequence[str]) -> tuple[list[str], np.ndarray[tuple[int], np.dtype[np.int64]]]:
-    """The distinct names, and the position of each among them."""
-    at = {name: position for position, name in enumerate(dict.fromkeys(names))}
-    return list(at), np.array([at[name] for name in names], np.int64)

@@ -6,26 +6,28 @@ and again should leave pauses (`Status.seconds`).
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from statistics import fmean
 from time import monotonic
 from typing import Any
 
 from focused.critics.base import RELEVANT
-from focused.frontier.starts import noted, read_about, read_starts
-from focused.frontier.store import JobRefused, Outcome, State
+from focused.frontier.starts import ABOUT, noted, read_starts
+from focused.frontier.store import Outcome, State
 from focused.report.status import (
     CUT_SHORT,
     ENDED,
     LATELY,
-    MOST_HOSTS,
     RUNNING,
     UNFOLLOWED,
     HostWaiting,
     Status,
+    made_as,
     outcomes_by_name,
     per_minute,
     rounded,
@@ -88,16 +90,12 @@ class JobStatus(Status):
         lessons = "" if self.lessons is None else f" and {counted(self.lessons, 'lesson')}"
         return f"model {self.model.version:,}, saved after page {self.model.page:,}{lessons}"
 
-    def next_step(self) -> str:
-        again = f"run the same command again (-s JOBDIR={short(self.job, WIDE)})"
-        if self.state == CUT_SHORT:
-            return f"To continue, {again}: links that were in progress are fetched again, all else is kept."
-        if self.waiting or self.leased:
-            return f"To continue, {again}; raise the limit if it ended at one."
-        return "No link is left to follow."
+    @property
+    def again(self) -> str:
+        return f"run the same command again (-s JOBDIR={short(self.job, WIDE)})"
 
 
-def read_job_status(connection: sqlite3.Connection, job: str, pid: int | None) -> JobStatus:
+def read_job_status(connection: sqlite3.Connection, job: str, pid: int | None, most_hosts: int) -> JobStatus:
     """The status now; ``pid`` is the process that uses the job, 0 if unknown, None if none does."""
     start = monotonic()
     running, now = pid is not None, datetime.now(UTC)
@@ -116,7 +114,7 @@ def read_job_status(connection: sqlite3.Connection, job: str, pid: int | None) -
         ended=None if running else last.get("ended"),
         why="" if running else last.get("why", ""),
         **_pages(connection, starts, now if running else None),
-        **_links(connection),
+        **_links(connection, most_hosts),
         **_learned(connection),
         read=now.isoformat(timespec="seconds"),
         seconds=round(monotonic() - start, 3),
@@ -124,11 +122,8 @@ def read_job_status(connection: sqlite3.Connection, job: str, pid: int | None) -
 
 
 def _made(connection: sqlite3.Connection) -> dict[str, Any]:
-    try:
-        about = read_about(connection)
-    except JobRefused:
-        return {"topic": "", "prioritizer": "", "critic": ""}
-    return {"topic": about["topic"]["name"], "prioritizer": about["prioritizer"]["name"], "critic": about["critic"]}
+    about = noted(connection, ABOUT)
+    return made_as(json.loads(about)) if about else dict.fromkeys(("topic", "prioritizer", "critic"), "")
 
 
 def _pages(connection: sqlite3.Connection, starts: Sequence[Mapping[str, Any]], now: datetime | None) -> dict[str, Any]:
@@ -141,61 +136,51 @@ def _pages(connection: sqlite3.Connection, starts: Sequence[Mapping[str, Any]], 
     query = f"SELECT relevance, outcome, {_TIME} FROM pages ORDER BY seq DESC LIMIT ?"  # noqa: S608  # a column of ours
     latest = connection.execute(query, (LATELY + 1,)).fetchall()
     relevance = [row[0] for row in latest[:LATELY] if row[1] == Outcome.PAGE]
-    times = [time for row in latest if (time := _time(row[2]))]
+    times = [datetime.fromisoformat(row[2]) for row in latest if row[2]]
     return {
         "pages": pages,
         "relevant": relevant,
         "harvest": rounded(harvest),
-        "harvest_now": rounded(sum(relevance) / len(relevance) if relevance else None),
-        "pace": _pace(connection, starts, pages, now or (times[0] if times else None)),
-        "pace_now": _pace_now(starts, times, now),
+        "harvest_now": rounded(fmean(relevance) if relevance else None),
+        "pace": _pace(connection, starts, pages, now) if starts and pages else None,
+        "pace_now": _pace_now(datetime.fromisoformat(starts[-1]["began"]), times, now) if starts else None,
         "last_page": times[0].isoformat(timespec="seconds") if times else None,
     }
 
 
 def _pace(
-    connection: sqlite3.Connection, starts: Sequence[Mapping[str, Any]], pages: int, until: datetime | None
+    connection: sqlite3.Connection, starts: Sequence[Mapping[str, Any]], pages: int, now: datetime | None
 ) -> float | None:
     """Pages a minute over all starts, without the time between them."""
-    if not starts or not pages:
-        return None
     seconds = 0.0
-    for start, following in zip(starts, [*starts[1:], None], strict=True):
-        began = _time(start["began"])
-        if start.get("ended"):
-            end = _time(start["ended"])
-        elif following is None:
-            end = until
-        else:
-            end = _time_of_page(connection, following["pages_before"])
-        if began and end:
-            seconds += max((end - began).total_seconds(), 0.0)
+    for start, last_page in zip(starts, last_pages(starts, pages), strict=True):
+        ended = start.get("ended") or (now.isoformat() if now and start is starts[-1] else "")
+        # One that was cut short ended with its last page.
+        ended = ended or _time_of_page(connection, last_page)
+        if ended:
+            span = datetime.fromisoformat(ended) - datetime.fromisoformat(start["began"])
+            seconds += max(span.total_seconds(), 0.0)
     return per_minute(pages - starts[0]["pages_before"], seconds)
 
 
-def _pace_now(starts: Sequence[Mapping[str, Any]], times: Sequence[datetime], now: datetime | None) -> float | None:
+def last_pages(starts: Sequence[Mapping[str, Any]], pages: int) -> list[int]:
+    """The number of the last page of each start, of so many pages in all."""
+    return [*(start["pages_before"] for start in starts[1:]), pages]
+
+
+def _pace_now(began: datetime, times: Sequence[datetime], now: datetime | None) -> float | None:
     """Pages a minute over the last pages of the last start; while it runs, a standstill counts."""
-    began = _time(starts[-1]["began"]) if starts else None
-    if began is None:
-        return None
-    own = [time for time in times if time >= began]
-    if not own:
-        return None
-    since, count = (own[-1], LATELY) if len(own) > LATELY else (began, len(own))
-    return per_minute(count, ((now or own[0]) - since).total_seconds())
+    marks = [*(time for time in times if time >= began), began][: LATELY + 1]
+    return per_minute(len(marks) - 1, ((now or marks[0]) - marks[-1]).total_seconds()) if len(marks) > 1 else None
 
 
-def _time_of_page(connection: sqlite3.Connection, number: int) -> datetime | None:
+def _time_of_page(connection: sqlite3.Connection, number: int) -> str | None:
     query = f"SELECT {_TIME} FROM pages ORDER BY seq LIMIT 1 OFFSET ?"  # noqa: S608  # a column of ours
     row = connection.execute(query, (number - 1,)).fetchone() if number else None
-    return _time(row[0]) if row else None
+    return row[0] if row else None
 
 
-def _time(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text) if text else None
-
-
-def _links(connection: sqlite3.Connection) -> dict[str, Any]:
+def _links(connection: sqlite3.Connection, most_hosts: int) -> dict[str, Any]:
     states: Counter[int] = Counter()
     outcomes: Counter[int] = Counter()
     waiting: Counter[int] = Counter()
@@ -207,7 +192,7 @@ def _links(connection: sqlite3.Connection) -> dict[str, Any]:
         outcomes[outcome] += count
         if state == State.WAITING:
             waiting[host] += count
-    most = sorted(waiting.items(), key=lambda pair: (-pair[1], pair[0]))[:MOST_HOSTS]
+    most = sorted(waiting.items(), key=lambda pair: (-pair[1], pair[0]))[: most_hosts or None]
     return {
         "outcomes": outcomes_by_name(outcomes),
         "unfollowed": int(noted(connection, UNFOLLOWED) or 0),

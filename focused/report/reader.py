@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from focused.frontier.store import Outcome
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Prioritizer
-from focused.report.status import Status
+from focused.report.status import MOST_HOSTS, Status
 from focused.report.words import WordTable
 
 
 @dataclass(frozen=True, slots=True)
 class PageTable:
-    """The judged pages in the order of fetching, a column each; ``host`` and ``best_class`` are positions in the lists.
+    """The judged pages in the order of fetching, a column each.
 
     ``is_new`` is False for a page with the content of one fetched before.
     """
@@ -31,10 +31,8 @@ class PageTable:
     link: NDArray[np.int64]
     relevance: NDArray[np.float64]
     is_new: NDArray[np.bool_]
-    host: NDArray[np.int64]
-    best_class: NDArray[np.int64]
-    hosts: Sequence[str]
-    classes: Sequence[str]
+    host: Sequence[str]
+    best_class: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +51,6 @@ class PageLine:
     is_duplicate: bool
     same_as: str
     score: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class StartLine:
-    """A start of the crawl: when it began and ended, why, and what it fetched; None or '' where that is not known."""
-
-    began: str
-    ended: str | None
-    why: str
-    requests: int | None
-    pages: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +115,15 @@ class CrawlReader(Protocol):
 
     # --- how it was made, and its status ----------------------------------------------------------------------
 
-    def status(self) -> Status:
-        """Its status now."""
+    def status(self, most_hosts: int = MOST_HOSTS) -> Status:
+        """Its status now, with the hosts of which most links wait; 0: with all hosts."""
 
     def about(self) -> dict[str, Any]:
         """How it was made when it was started last; JobRefused if that is not recorded."""
 
-    def starts(self) -> list[StartLine]:
-        """Its starts, the first one first; nothing if they are not recorded one by one."""
+    def starts(self) -> list[dict[str, Any]]:
+        """Its starts, the first one first, as `read_starts` has them; nothing if they are not recorded one by one."""
+        return []
 
     # --- pages -------------------------------------------------------------------------------------------------
 
@@ -161,9 +149,6 @@ class CrawlReader(Protocol):
 
     def waiting_links(self, prioritizer: Prioritizer) -> WaitingLinks:
         """All links that wait, with the scores by which they are ordered."""
-
-    def waiting_by_host(self) -> dict[str, int]:
-        """How many links of each host wait or are being fetched."""
 
     def details(self, outcome: Outcome, most: int) -> list[tuple[str, int]]:
         """The most frequent details of an outcome (such as the status codes of dead links), with their counts."""

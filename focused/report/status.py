@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from focused.frontier.store import Outcome
 
@@ -82,9 +83,28 @@ class Status(ABC):
         """Lists above that of the hosts, each after an empty line."""
         return iter(())
 
+    @property
     @abstractmethod
+    def again(self) -> str:
+        """How to start the crawl again."""
+
+    @property
+    def has_more(self) -> bool:
+        """Is there anything left to fetch?"""
+        return bool(self.waiting or self.leased)
+
     def next_step(self) -> str:
         """How to continue a crawl that does not run."""
+        if self.state == CUT_SHORT:
+            return f"To continue, {self.again}: links that were in progress are fetched again, all else is kept."
+        if self.has_more:
+            return f"To continue, {self.again}; raise the limit if it ended at one."
+        return "No link is left to follow."
+
+
+def made_as(about: Mapping[str, Any]) -> dict[str, str]:
+    """For whom a crawl was made, and with what, from the note on how it was made."""
+    return {"topic": about["topic"]["name"], "prioritizer": about["prioritizer"]["name"], "critic": about["critic"]}
 
 
 def per_minute(pages: int, seconds: float) -> float | None:

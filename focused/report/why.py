@@ -128,12 +128,8 @@ class _Story:
 
     def _waiting(self, link: LinkLine) -> Iterator[str]:
         yield f"It is waiting; it was found at depth {link.depth}."
-        at = self._saved and place_of(self._reader.waiting_links(self._saved.prioritizer), link.number)
-        if at:
-            yield (
-                f"Place {at.place:,} of {at.waiting:,} waiting links, {at.place_on_host:,} of {at.waiting_on_host:,} "
-                f"on {short(link.host, 100)}; its score now: {at.score:.3f}."
-            )
+        if self._saved:
+            yield from place_of(self._reader.waiting_links(self._saved.prioritizer), link)
 
     def _redirect(self, link: LinkLine) -> Iterator[str]:
         for _ in range(_LONGEST_CHAIN):

@@ -38,7 +38,7 @@ def check_start(topic: Topic, settings: Settings) -> dict[str, str]:
     check_settings(settings, problems)
     problems.raise_as(ProblemsError)
     if read(settings, "FOCUSED_ARCHIVE"):
-        need("warcio", "FOCUSED_ARCHIVE")
+        need("fastwarc", "FOCUSED_ARCHIVE")
     if needs_teaching(topic, settings):
         plan_teaching(topic, settings)
         make_folder("FOCUSED_MODELS", Path(read(settings, "FOCUSED_MODELS")))

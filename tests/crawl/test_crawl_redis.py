@@ -116,9 +116,10 @@ def test_one_worker_finds_what_a_crawl_in_a_file_finds(crawl, web: GeneratedWeb,
         assert [(line.name, line.pages) for line in one.classes(9)] == [
             (line.name, line.pages) for line in other.classes(9)
         ]
-        assert (one.fetched, one.found) == (other.fetched, other.found)
-        assert shared.status().outcomes == job.status().outcomes
-        assert shared.status().waiting == job.status().waiting == 0
+        standing, expected = shared.status(), job.status()
+        assert (standing.pages, standing.relevant) == (expected.pages, expected.relevant)
+        assert standing.outcomes == expected.outcomes
+        assert standing.waiting == expected.waiting == 0
         assert shared.about()["topic"]["name"] == job.about()["topic"]["name"] == TOPIC
 
 

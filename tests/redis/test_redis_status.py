@@ -325,7 +325,7 @@ def test_a_crawl_whose_workers_have_ended(redis: RedisServer, worker: Workers) -
     status = read(redis)
     assert (status.state, status.workers) == (ENDED, [])
     assert "not running; its workers have ended" in text_of(status)
-    assert "raise the limit if they ended at one" in text_of(status)
+    assert "raise the limit if it ended at one" in text_of(status)
     assert text_of(replace(status, waiting=0)).endswith("No link is left to follow.")
 
 

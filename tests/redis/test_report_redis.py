@@ -16,7 +16,7 @@ from focused.frontier.store import NewLink, Outcome, PageRecord
 from focused.redis.reading.reader import open_readers
 from focused.redis.store import RedisStore
 from focused.redis.testing.server import RedisServer
-from focused.report.figures import ClassLine, PageFigures
+from focused.report.figures import PageFigures, PageGroup
 from focused.report.reader import CrawlReader
 from tests.frontier.frontiers import Plain, lease
 
@@ -68,16 +68,16 @@ def reader(redis: RedisServer, workers: list[RedisStore]) -> Iterator[CrawlReade
 
 def test_figures_are_those_of_all_workers(reader: CrawlReader) -> None:
     figures, status = PageFigures(reader.page_table()), reader.status()
-    assert (figures.fetched, figures.found, figures.duplicates, status.waiting) == (13, 6, 1, 3)
-    assert figures.harvest == pytest.approx(6 / 12)
+    assert (status.pages, status.relevant, status.outcomes["duplicate"], status.waiting) == (13, 6, 1, 3)
+    assert status.harvest == pytest.approx(6 / 12)
     assert figures.relevance.tolist() == pytest.approx([n / 11 for n in range(12)])
     assert {name: count for name, count in status.outcomes.items() if count} == {"page": 12, "duplicate": 1, "dead": 1}
-    hosts, count = figures.hosts(reader.waiting_by_host(), 10)
+    hosts, count = figures.hosts({line.host: line.links for line in status.waiting_by_host}, 10)
     assert count == 3
     assert [(line.name, line.pages, line.waiting) for line in hosts] == [("h0", 8, 0), ("h1", 4, 0), ("h2", 0, 3)]
     assert figures.classes(5) == [
-        ClassLine("bird", 6, pytest.approx(8.5 / 11)),
-        ClassLine("other", 6, pytest.approx(2.5 / 11)),
+        PageGroup("bird", 6, 6, pytest.approx(8.5 / 11)),
+        PageGroup("other", 6, 0, pytest.approx(2.5 / 11)),
     ]
     assert [line.url for line in reader.pages(figures.best(2))] == ["http://h0/11", "http://h0/10"]
     assert [line.order for line in reader.pages(figures.latest(2))] == [12, 11]

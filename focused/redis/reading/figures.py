@@ -24,10 +24,10 @@ from focused.redis.server import prefix_of
 from focused.report.status import (
     CUT_SHORT,
     ENDED,
-    MOST_HOSTS,
     RUNNING,
     UNFOLLOWED,
     HostWaiting,
+    made_as,
     outcomes_by_name,
     per_minute,
     rounded,
@@ -43,11 +43,13 @@ _RECENT = struct.Struct("<IId")
 _ENTRIES, _SOME_HOSTS = 100, 50
 
 
-def read_redis_status(client: Redis, crawl: str, *, server: str, start_urls: StartList) -> RedisStatus | None:
+def read_redis_status(
+    client: Redis, crawl: str, server: str, start_urls: StartList, most_hosts: int
+) -> RedisStatus | None:
     """The status of a crawl now; None if there is no such crawl. ``server`` is what to call the place."""
     began = monotonic()
     meta = f"{prefix_of(crawl)}meta"
-    packed = client.eval_ro(_SCRIPT, 1, meta, MODEL, ABOUT, UNFOLLOWED, MOST_HOSTS, _ENTRIES, _SOME_HOSTS)
+    packed = client.eval_ro(_SCRIPT, 1, meta, MODEL, ABOUT, UNFOLLOWED, most_hosts, _ENTRIES, _SOME_HOSTS)
     found = _Found({key.decode(): value for key, value in msgpack.unpackb(packed, raw=True).items()})
     if not found.is_there:
         return None
@@ -107,11 +109,8 @@ class _Found:
 
     def made(self) -> dict[str, Any]:
         # Before anything is noted of how it was made, it is known at least whose it is.
-        topic, prioritizer, critic = (self.meta.get(f"of:{what}", "") for what in ("topic", "prioritizer", "critic"))
-        if not self._about:
-            return {"topic": topic.rpartition(" (")[0], "prioritizer": prioritizer, "critic": critic}
-        about = self._about
-        return {"topic": about["topic"]["name"], "prioritizer": about["prioritizer"]["name"], "critic": about["critic"]}
+        made = {what: self.meta.get(f"of:{what}", "") for what in ("topic", "prioritizer", "critic")}
+        return made_as(self._about) if self._about else made | {"topic": made["topic"].rpartition(" (")[0]}
 
     def pages(self) -> dict[str, Any]:
         pages = self._count("pages")

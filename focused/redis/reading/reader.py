@@ -31,7 +31,8 @@ from focused.redis.reading.status import RedisStatus, StartList
 from focused.redis.records import HEAD, Packing
 from focused.redis.server import crawls_on, prefix_of
 from focused.redis.workers.connection import connect, server_name, start_urls_key
-from focused.report.reader import CrawlReader, LearnedState, LinkLine, PageLine, PageTable, StartLine, WaitingLinks
+from focused.report.reader import CrawlReader, LearnedState, LinkLine, PageLine, PageTable, WaitingLinks
+from focused.report.status import MOST_HOSTS
 from focused.report.words import WordTable
 from focused.visits.training import MODEL
 
@@ -81,10 +82,9 @@ class RedisReader(CrawlReader):
 
     # --- how it was made, and its status ----------------------------------------------------------------------
 
-    def status(self) -> RedisStatus:
+    def status(self, most_hosts: int = MOST_HOSTS) -> RedisStatus:
         with _reading(self.place):
-            start_urls = self._start_urls()
-            status = read_redis_status(self._client, self.name, server=self.place, start_urls=start_urls)
+            status = read_redis_status(self._client, self.name, self.place, self._start_urls(), most_hosts)
         if status is None:
             raise JobRefused(f"there is no crawl {self.name!r} at {self.place} any more")
         return status
@@ -98,9 +98,6 @@ class RedisReader(CrawlReader):
     def about(self) -> dict[str, Any]:
         return parse_about(self._ask("hget", "notes", ABOUT))
 
-    def starts(self) -> list[StartLine]:
-        return []
-
     # --- pages -------------------------------------------------------------------------------------------------
 
     def page_count(self) -> int:
@@ -111,19 +108,14 @@ class RedisReader(CrawlReader):
         # In order, and each once: what is scanned while it grows may come twice.
         rows = np.unique(heads["order"], return_index=True)[1]
         heads = heads[rows]
+        names = {int.from_bytes(number, "big"): name.decode("utf-8", "replace") for number, name in self._scan("names")}
         class_of = {int(order): json.loads(item).get("class") or "" for order, item in self._scan("items")}
-        classes = sorted({"", *class_of.values()})
-        at = {name: position for position, name in enumerate(classes)}
-        hosts, host = np.unique(heads["host"], return_inverse=True)
-        names = self._host_names()
         return PageTable(
             link=links[rows],
             relevance=heads["relevance"].astype(np.float64),
             is_new=heads["outcome"] == Outcome.PAGE,
-            host=host.astype(np.int64),
-            best_class=np.array([at[class_of.get(order, "")] for order in heads["order"].tolist()], np.int64),
-            hosts=[names.get(_bin(number), "") for number in hosts.tolist()],
-            classes=classes,
+            host=[names.get(number, "") for number in heads["host"].tolist()],
+            best_class=[class_of.get(order, "") for order in heads["order"].tolist()],
         )
 
     def pages(self, links: Sequence[int]) -> list[PageLine]:
@@ -201,11 +193,6 @@ class RedisReader(CrawlReader):
             for key in ("old", "order"):
                 yield _to_ranks(self._ask("zrange", f"{key}:{number}", 0, -1, withscores=True))
 
-    def waiting_by_host(self) -> dict[str, int]:
-        names = self._host_names()
-        crowds = self._ask("zrange", "crowds", 0, -1, withscores=True)
-        return {names.get(number, ""): int(links) for number, links in crowds}
-
     def details(self, outcome: Outcome, most: int) -> list[tuple[str, int]]:
         counts: Counter[str] = Counter()
         for _, past in self._cut("past", 2 + _LONGEST_DETAIL):
@@ -249,9 +236,6 @@ class RedisReader(CrawlReader):
 
     def _packing(self) -> Packing:
         return Packing(int(self._ask("hget", "meta", "of:id bits") or 32))
-
-    def _host_names(self) -> dict[bytes, str]:
-        return {number: name.decode("utf-8", "replace") for number, name in self._scan("names")}
 
     def _ask(self, command: str, key: str, *arguments: Any, **options: Any) -> Any:
         with _reading(self.place):

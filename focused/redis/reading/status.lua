@@ -1,6 +1,6 @@
 -- The status of a crawl, all of one moment; nothing is written. KEYS[1]: the crawl's `meta`. Names: of its model, of the
--- notes of how it was made and of links that were not followed. Numbers: how many hosts are listed; from how many entries
--- the memory of a key is estimated, and from how many hosts that of their keys.
+-- notes of how it was made and of links that were not followed. Numbers: how many hosts are listed (0: all); from how
+-- many entries the memory of a key is estimated, and from how many hosts that of their keys.
 
 local meta, model, about, unfollowed, most_hosts, entries, some = KEYS[1], unpack(ARGV)
 local prefix = string.sub(meta, 1, -5)

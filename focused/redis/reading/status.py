@@ -114,13 +114,13 @@ class RedisStatus(Status):
         if more > 0:
             yield f"              and {counted(more, 'more worker')}"
 
-    def next_step(self) -> str:
-        again = "To continue, start workers with the same command"
-        if self.state == CUT_SHORT:
-            return f"{again}: links that were in progress are fetched again, all else is kept."
-        if self.waiting or self.start_urls.waiting:
-            return f"{again}; raise the limit if they ended at one."
-        return "No link is left to follow."
+    @property
+    def again(self) -> str:
+        return "start workers with the same command"
+
+    @property
+    def has_more(self) -> bool:
+        return bool(self.waiting or self.start_urls.waiting)
 
 
 def _memory(memory: MemoryStatus, waiting: int) -> str:
