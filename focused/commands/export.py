@@ -13,14 +13,12 @@ from typing import Any
 from scrapy.exceptions import UsageError
 
 from focused.files import write_whole
-from focused.running import command
+from focused.running.command import CrawlCommand
 
 
-class Command(command.Command):
+class Command(CrawlCommand):
     """Write from the records of a crawl, which may be under way."""
 
-    requires_project = False
-    usage = "[options] JOBDIR | redis://HOST:PORT/DB"
     summary = "Write the items of a crawl again from its records, or what its prioritizer has learned"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -32,7 +30,6 @@ class Command(command.Command):
         train = "first learn from all lessons together (crawls by apprentice or best-first-observed)"
         add("--train", action="store_true", help=train)
         add("--apprentice", help=argparse.SUPPRESS)
-        command.add_crawl_option(parser)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         if opts.apprentice:
@@ -46,10 +43,8 @@ class Command(command.Command):
         if opts.train and not opts.learned:
             raise UsageError("--train needs --learned FILE: where to write what was learned")
         from focused.report.lessons import NothingLearned, study_lessons
-        from focused.report.places import open_crawl
 
-        assert self.settings is not None
-        with open_crawl(args[0], opts.crawl, self.settings) as reader:
+        with self.open(args, opts) as reader:
             if opts.out:
                 self._write_items(reader.items, opts)
             if opts.train:
@@ -64,10 +59,8 @@ class Command(command.Command):
     def _write_items(self, read: Callable[[], Iterable[dict[str, Any]]], opts: argparse.Namespace) -> None:
         from focused.report.items import format_of, write_items
 
-        settings = self.settings
-        assert settings is not None
-        path, kind = format_of(opts.out, settings)
-        write = partial(write_items, read, kind=kind, settings=settings, least=opts.relevant)
+        path, kind = format_of(opts.out, self.settings)
+        write = partial(write_items, read, kind=kind, settings=self.settings, least=opts.relevant)
         if path == "-":
             _to_stdout(write)
             return

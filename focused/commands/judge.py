@@ -48,7 +48,6 @@ class Command(PagesCommand):
 
         if len(args) < 2:
             raise UsageError("give a topic, and at least one address or file to judge")
-        assert self.settings is not None
         settings = self.settings.copy()
         topic = load_topic(args[0])
         apply_settings(topic, settings)

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
-from focused.running import command
+from focused.running.command import CrawlCommand
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
     from focused.report.reader import CrawlReader
     from focused.report.status import Status
 
@@ -25,11 +27,9 @@ _SHARE = 0.1
 _UNTIL_NOTED = 1.0
 
 
-class Command(command.Command):
+class Command(CrawlCommand):
     """Show the status of a crawl, which is not disturbed."""
 
-    requires_project = False
-    usage = "[options] JOBDIR | redis://HOST:PORT/DB"
     summary = "Show the status of a crawl: is it running, harvest, pace, waiting links, what was learned"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -37,22 +37,18 @@ class Command(command.Command):
         add = parser.add_argument
         again = f"show it again every so many seconds (default: {_EVERY}) until the crawl ends or Ctrl-C is pressed"
         add("--watch", nargs="?", const=_EVERY, metavar="SECONDS", help=again)
-        command.add_crawl_option(parser)
         add("--json", action="store_true", help="print the figures as a JSON object, one per line")
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         args, every = _without_job(args, opts.watch)
-        if len(args) != 1:
-            raise UsageError("give one crawl: a job folder (JOBDIR), or redis://HOST:PORT/DB")
-        from focused.report.places import open_crawl, open_crawls
+        from focused.report.places import open_crawls
 
-        assert self.settings is not None
         # Ctrl-C is how watching ends.
         with suppress(KeyboardInterrupt):
             if every is None:
-                _show(open_crawls(args[0], opts.crawl, self.settings), as_json=opts.json)
+                _show(open_crawls(self.place(args), opts.crawl, self.settings), as_json=opts.json)
             else:
-                with open_crawl(args[0], opts.crawl, self.settings) as reader:
+                with self.open(args, opts) as reader:
                     _watch(reader.status, every, as_json=opts.json)
 
 
@@ -74,14 +70,17 @@ def _show(readers: Sequence[CrawlReader], *, as_json: bool) -> None:
 
 
 def _watch(read: Callable[[], Status], every: float, *, as_json: bool) -> None:
-    from focused.report.status_text import status_json
+    """In place on a terminal; else one after the other."""
+    from rich.console import Console
 
-    statuses = watch(read, every)
-    if not as_json:
-        _live(statuses)
+    from focused.report.status_text import status_json, status_lines
+
+    console, statuses = Console(file=sys.stdout, highlight=False), watch(read, every)
+    if console.is_terminal and not as_json:
+        _live(statuses, console)
         return
     for status in statuses:
-        print(status_json(status), flush=True)
+        print(status_json(status) if as_json else "\n".join([*status_lines(status), ""]), flush=True)
 
 
 def watch(read: Callable[[], Status], every: float) -> Iterator[Status]:
@@ -101,18 +100,12 @@ def watch(read: Callable[[], Status], every: float) -> Iterator[Status]:
         sleep(max(every, status.seconds / _SHARE))
 
 
-def _live(statuses: Iterator[Status]) -> None:
-    from rich.console import Console
+def _live(statuses: Iterator[Status], console: Console) -> None:
     from rich.live import Live
     from rich.text import Text
 
     from focused.report.status_text import status_lines
 
-    console = Console(file=sys.stdout, highlight=False)
-    if not console.is_terminal:
-        for status in statuses:
-            print("\n".join([*status_lines(status), ""]), flush=True)
-        return
     # Whatever is wrong is said before the screen is touched.
     first = next(statuses)
     with Live(console=console, auto_refresh=False) as live:

@@ -57,8 +57,6 @@ class Command(PagesCommand):
             if teacher.is_wanted(opts):
                 teacher.teach(self, args[0], opts)
                 return
-        assert self.settings is not None
-        assert self.crawler_process is not None
         source = ExampleSource(examples=opts.examples, focus=opts.focus, hold_out=_pairs(opts.hold_out), web=opts.web)
         plan = plan_teaching(load_topic(args[0]), self.settings, source)
         try:

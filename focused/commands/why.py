@@ -7,13 +7,12 @@ import sys
 
 from scrapy.exceptions import UsageError
 
-from focused.running import command
+from focused.running.command import CrawlCommand, whole_number
 
 
-class Command(command.Command):
+class Command(CrawlCommand):
     """Explain addresses from the records of a crawl, which may be under way."""
 
-    requires_project = False
     usage = "[options] --job JOBDIR|redis://HOST:PORT/DB [URL ...]"
     summary = "Explain why a page was fetched when it was: the links to it, the words around them, for and against"
     details = (
@@ -26,18 +25,15 @@ class Command(command.Command):
         add = parser.add_argument
         add("--job", metavar="PLACE", help="job folder, or redis://HOST:PORT/DB (default: the setting JOBDIR)")
         links = "links to a URL to show, or without a URL links that come next (default: 10)"
-        add("--links", type=command.whole_number(), default=10, metavar="N", help=links)
-        command.add_crawl_option(parser)
+        add("--links", type=whole_number(), default=10, metavar="N", help=links)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        from focused.report.places import open_crawl
         from focused.report.why import UnknownLink, explain_link, list_next
 
-        assert self.settings is not None
         place = opts.job or self.settings.get("JOBDIR")
         if not place:
             raise UsageError("give a URL and a crawl: scrapy why URL --job JOBDIR (or redis://HOST:PORT/DB)")
-        with open_crawl(place, opts.crawl, self.settings) as reader:
+        with self.open([place], opts) as reader:
             if not args:
                 for line in list_next(reader, most=opts.links):
                     print(line)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import logging
 from collections import deque
+from collections.abc import Iterator
+from statistics import fmean
 
 from scrapy import signals as scrapy_signals
 from scrapy.crawler import Crawler
@@ -17,7 +19,7 @@ from focused.critics.base import RELEVANT
 from focused.defaults import read
 from focused.frontier.beside import store_of
 from focused.frontier.scheduler import frontier_of
-from focused.frontier.store import Outcome, PageRecord
+from focused.frontier.store import Outcome, PageRecord, Standing
 from focused.parts import Component
 from focused.report.text import counted
 from focused.schema import Dry
@@ -44,16 +46,13 @@ class LimitsExtension(Component):
 
     def spider_opened(self) -> None:
         """Take up the counts of an earlier start."""
-        store, frontier = store_of(self.crawler), frontier_of(self.crawler)
-        if store is None:
-            return
+        store_of(self.crawler)
+        frontier = frontier_of(self.crawler)
         if frontier is not None:
             frontier.most_pages, frontier.most_found = self._pages, self._found
-        standing = store.standing()
-        if self._pages and standing.pages >= self._pages:
-            self._refuse("pages", f"the job has {counted(standing.pages, 'page')} already")
-        elif self._found and standing.found >= self._found:
-            self._refuse("found", f"the job has {counted(standing.found, 'relevant page')} already")
+        for reason, had, _ in self._enough():
+            self._stop_for(had)
+            close_before_start(self.crawler, reason)
 
     def page_judged(self, record: PageRecord) -> None:
         """Count a page, and close when a limit is reached."""
@@ -61,24 +60,25 @@ class LimitsExtension(Component):
             self._recent.append(record.relevance)
         if record.outcome is Outcome.PAGE and record.relevance >= RELEVANT:
             self.crawler.stats.inc_value("focused/page/found")
-        if not self._close_with_enough() and self._is_dry():
-            mean = sum(self._recent) / len(self._recent)
-            self._close("dry", f"dried up: harvest {mean:.3f} over the last {len(self._recent)} pages")
+        self.spider_idle()
+        dry = self._dry
+        if dry is not None and len(self._recent) == dry.pages and (mean := fmean(self._recent)) < dry.harvest:
+            self._close("dry", f"dried up: harvest {mean:.3f} over the last {dry.pages} pages")
 
     def spider_idle(self) -> None:
-        """There is nothing to do: the last pages may have been fetched by other workers."""
-        self._close_with_enough()
+        """Close when a limit is reached: the last pages may have been fetched by other workers."""
+        for reason, _, reached in self._enough():
+            self._close(reason, reached)
 
-    def _close_with_enough(self) -> bool:
-        store = self.parts.store
-        if store is None:
-            return self._closing
-        standing = store.standing()
+    def _enough(self) -> Iterator[tuple[str, str, str]]:
+        """The limit that is reached: the reason for closing, in words at the start, and in words later."""
+        standing = self.parts.store.standing() if self.parts.store is not None else Standing()
         if self._pages and standing.pages >= self._pages:
-            self._close("pages", f"{counted(self._pages, 'page')} fetched")
+            had = f"the job has {counted(standing.pages, 'page')} already"
+            yield "pages", had, f"{counted(self._pages, 'page')} fetched"
         elif self._found and standing.found >= self._found:
-            self._close("found", f"{counted(self._found, 'relevant page')} found")
-        return self._closing
+            had = f"the job has {counted(standing.found, 'relevant page')} already"
+            yield "found", had, f"{counted(self._found, 'relevant page')} found"
 
     def spider_closed(self, reason: str) -> None:
         """Say why it ended."""
@@ -93,21 +93,14 @@ class LimitsExtension(Component):
             return "it was interrupted; the same command goes on with it"
         return _REASONS.get(reason, reason)
 
-    def _is_dry(self) -> bool:
-        recent, dry = self._recent, self._dry
-        return dry is not None and len(recent) == dry.pages and sum(recent) / len(recent) < dry.harvest
-
-    def _refuse(self, reason: str, words: str) -> None:
-        self._closing = True
-        self.crawler.stats.set_value("focused/stopped_by", words)
-        close_before_start(self.crawler, reason)
-
     def _close(self, reason: str, words: str) -> None:
-        if self._closing:
-            return
+        if not self._closing:
+            self._stop_for(words)
+            _schedule_coro(self.crawler.engine.close_spider_async(reason=reason))
+
+    def _stop_for(self, words: str) -> None:
         self._closing = True
         self.crawler.stats.set_value("focused/stopped_by", words)
-        _schedule_coro(self.crawler.engine.close_spider_async(reason=reason))
 
 
 _REASONS = {

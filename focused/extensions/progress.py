@@ -6,7 +6,8 @@ import atexit
 import logging
 import sys
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from statistics import fmean
 from time import monotonic
 from typing import IO, Any
 
@@ -60,10 +61,10 @@ class ProgressExtension(Component):
             return
         terminal = terminal_for(settings)
         if terminal is not None:
-            self._line = LiveLine(terminal)
-            self._repeat(self._show, _REFRESH)
+            self._line = line = LiveLine(terminal)
+            self._repeat(lambda: line.show(self.words()), _REFRESH)
         if terminal is None or settings.get("LOG_FILE"):
-            self._repeat(self._log, self._every)
+            self._repeat(lambda: logger.info("%s", self.words()), self._every)
 
     def page_judged(self, record: PageRecord) -> None:
         """Remember what came in lately."""
@@ -81,32 +82,37 @@ class ProgressExtension(Component):
             loop.stop()
         if self._line is not None:
             self._line.stop()
-        stats, standing, job = self.crawler.stats, self._standing(), self.parts.job
-        stats.set_value("focused/job/pages", standing.pages)
-        stats.set_value("focused/job/found", standing.found)
-        stats.set_value("focused/job/harvest", round(standing.harvest, 4))
-        if job is not None:
-            stats.set_value("focused/job/waiting", standing.waiting)
-        stats.set_value("focused/job/folder", str(job.folder) if job and job.folder and job.lasts else "")
-        stats.set_value("focused/job/output", ", ".join(map(str, self.crawler.settings.getdict("FEEDS"))))
+        standing, job = self._standing(), self.parts.job
+        figures = {
+            "focused/job/pages": standing.pages,
+            "focused/job/found": standing.found,
+            "focused/job/harvest": round(standing.harvest, 4),
+            "focused/job/waiting": standing.waiting,
+            "focused/job/folder": str(job.folder) if job and job.folder and job.lasts else "",
+            "focused/job/output": ", ".join(map(str, self.crawler.settings.getdict("FEEDS"))),
+        }
+        for name, value in figures.items():
+            self.crawler.stats.set_value(name, value)
 
     def words(self) -> str:
         """The state of the crawl, in one line."""
         standing = self._standing()
-        parts = [f"{standing.pages:,} pages", self._harvest(standing), f"{self._pace(standing.pages):.1f} pages/s"]
-        if self.parts.job is not None:
-            parts += [
-                f"{counted(standing.waiting, 'link')} waiting",
-                f"{standing.leased} under way",
-                counted(standing.hosts, "host"),
-            ]
         lessons = self.crawler.stats.get_value("focused/lesson/count", 0)
-        return " · ".join([*parts, *([counted(lessons, "lesson")] if lessons else [])])
+        parts = (
+            f"{standing.pages:,} pages",
+            self._harvest(standing),
+            f"{self._pace(standing.pages):.1f} pages/s",
+            f"{counted(standing.waiting, 'link')} waiting",
+            f"{standing.leased} under way",
+            counted(standing.hosts, "host"),
+            counted(lessons, "lesson") if lessons else "",
+        )
+        return " · ".join(filter(None, parts))
 
     def _harvest(self, standing: Standing) -> str:
         if not standing.pages:
             return "no harvest yet"
-        now = sum(self._recent) / len(self._recent) if self._recent else standing.harvest
+        now = fmean(self._recent) if self._recent else standing.harvest
         return f"harvest {now:.2f} now, {standing.harvest:.2f} so far"
 
     def _pace(self, pages: int) -> float:
@@ -117,17 +123,10 @@ class ProgressExtension(Component):
         began, before = self._marks[0]
         return (pages - before) / max(now - began, 1e-9)
 
-    def _repeat(self, what: Any, every: float) -> None:
+    def _repeat(self, what: Callable[[], None], every: float) -> None:
         loop = create_looping_call(what)
         loop.start(every, now=False)
         self._loops.append(loop)
-
-    def _show(self) -> None:
-        assert self._line is not None
-        self._line.show(self.words())
-
-    def _log(self) -> None:
-        logger.info("%s", self.words())
 
 
 class LiveLine:

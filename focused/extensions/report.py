@@ -29,10 +29,9 @@ class ReportExtension(Component):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         wanted, folder = read(crawler.settings, "FOCUSED_REPORT"), job_dir(crawler.settings)
-        if wanted == IN_THE_JOB:
-            self.path = Path(folder) / "report.html" if folder else None
-        else:
-            self.path = Path(wanted) if wanted else None
+        self._asked_for = wanted != IN_THE_JOB
+        path = wanted if self._asked_for else folder and f"{folder}/report.html"
+        self.path = Path(path) if path else None
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
     def spider_closed(self) -> None:
@@ -45,9 +44,8 @@ class ReportExtension(Component):
         if folder is None:
             if self.path is not None:
                 # A folder of its own a worker may have for other things, but a file that was asked for is missing.
-                asked_for = read(self.crawler.settings, "FOCUSED_REPORT") != IN_THE_JOB
                 logger.log(
-                    logging.WARNING if asked_for else logging.INFO,
+                    logging.WARNING if self._asked_for else logging.INFO,
                     "No report is written to %s: that of a shared crawl is written by `scrapy report redis://…`",
                     self.path,
                 )

@@ -8,14 +8,19 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import wrap
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from scrapy.commands import ScrapyCommand, ScrapyHelpFormatter
+from scrapy.crawler import CrawlerProcessBase
 from scrapy.exceptions import UsageError
+from scrapy.settings import Settings
 
 from focused.extras import way_out
 from focused.files import until_reader_stops
 from focused.running.loop import Stopped
+
+if TYPE_CHECKING:
+    from focused.report.reader import CrawlReader
 
 
 class Command(ScrapyCommand):
@@ -24,6 +29,8 @@ class Command(ScrapyCommand):
     Errors that a user can fix (ValueError, unreadable files and databases) end it with one line and exit code 2.
     """
 
+    settings: Settings
+    crawler_process: CrawlerProcessBase
     requires_crawler_process = False
     default_settings: ClassVar[dict[str, Any]] = {"LOG_ENABLED": False}
     usage: ClassVar[str] = "[options]"
@@ -86,9 +93,26 @@ class HelpFormatter(ScrapyHelpFormatter):
         return [f"{line} " if line.endswith(":") else line for line in lines]
 
 
-def add_crawl_option(parser: argparse.ArgumentParser) -> None:
-    """``--crawl NAME``, for commands that read a crawl."""
-    parser.add_argument("--crawl", metavar="NAME", help="name of the crawl, if there are several on a Redis server")
+class CrawlCommand(Command):
+    """A command that reads a crawl."""
+
+    usage = "[options] JOBDIR | redis://HOST:PORT/DB"
+
+    def add_options(self, parser: argparse.ArgumentParser) -> None:
+        super().add_options(parser)
+        parser.add_argument("--crawl", metavar="NAME", help="name of the crawl, if there are several on a Redis server")
+
+    def open(self, args: list[str], opts: argparse.Namespace) -> CrawlReader:
+        """The reader of the one crawl that is named."""
+        from focused.report.places import open_crawl  # noqa: PLC0415  # commands are listed without what is heavy
+
+        return open_crawl(self.place(args), opts.crawl, self.settings)
+
+    def place(self, args: list[str]) -> str:
+        """Where the crawl is."""
+        if len(args) != 1:
+            raise UsageError("give one crawl: a job folder (JOBDIR), or redis://HOST:PORT/DB")
+        return args[0]
 
 
 def whole_number(least: int = 1, most: int | None = None) -> Callable[[str], int]:

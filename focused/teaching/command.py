@@ -36,7 +36,6 @@ class PagesCommand(command.Command):
 
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         super().process_options(args, opts)
-        assert self.settings is not None
         quieten(self.settings)
         if opts.critic:
             try:
@@ -47,7 +46,6 @@ class PagesCommand(command.Command):
 
     def run_crawls(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """The result of a coroutine that runs crawls; Stopped if it was interrupted."""
-        assert self.crawler_process is not None
         found = run_to_end(self.crawler_process, coroutine)
         # Scrapy's handler waits for a second Ctrl-C; there is no crawl any more that could end in good order.
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -64,6 +62,5 @@ class PagesCommand(command.Command):
             return Fetched()
         if web:
             return pages_of_web(urls, web, limits_of(settings))
-        assert self.crawler_process is not None
         with page_progress(what) as progress:
             return self.run_crawls(fetch_pages(urls, settings, runner=self.crawler_process, progress=progress))

@@ -82,7 +82,6 @@ class Command(command.Command):
         from focused.problems import Problems, ProblemsError
         from focused.topics.settings import check_settings
 
-        assert self.settings is not None
         console = Console(width=None if os.isatty(1) else 160)
         notify = partial(Console(stderr=True).print, highlight=False, markup=False)
         problems = Problems()

@@ -42,7 +42,6 @@ class PathTeacher:
 
         if not (opts.prioritizer and opts.paths):
             raise UsageError("a prioritizer is taught by paths: give both --prioritizer NAME and --paths FILE")
-        assert command.settings is not None
         command.settings.set("FOCUSED_PRIORITIZER", opts.prioritizer, priority="cmdline")
         teaching = PathTeaching.plan(load_topic(name), command.settings)
         paths = read_paths(opts.paths)
@@ -91,7 +90,6 @@ class WeightsTeacher:
 
         if not (opts.weights and opts.job) or opts.paths or opts.prioritizer not in {"", "lexical"}:
             raise UsageError("the prioritizer lexical's weights are found on a crawl: give --weights and --job JOBDIR")
-        assert command.settings is not None
         topic, models = load_topic(name), Path(read(command.settings, "FOCUSED_MODELS"))
         how = {"by": opts.by, "precision": opts.precision}
         try:
