@@ -23,11 +23,12 @@ Points = Sequence[tuple[float, float]]
 
 @dataclass(frozen=True, slots=True)
 class _Axis:
-    """Maps values between two ends, which are ticks themselves, to pixels."""
+    """Maps values between two ends, which are ticks themselves, to pixels; the title stands beside it."""
 
     ticks: tuple[float, ...]
     begin: float
     end: float
+    title: str
 
     def at(self, value: float) -> float:
         low, high = self.ticks[0], self.ticks[-1]
@@ -47,17 +48,17 @@ def line_chart(
     """Curves over a common pair of axes, with a legend below; points that are no numbers are left out."""
     curves = {name: [(x, y) for x, y in points if _is_number(x, y)] for name, points in series.items()}
     xs, ys = ([point[i] for points in curves.values() for point in points] for i in (0, 1))
-    y = _Axis(_ticks([0.0, *ys]), height - _BOTTOM, _TOP)
+    y = _y_axis(ys, height, y_label)
     left = _left_of(y)
     ticks = _ticks_apart(xs, width - left - _RIGHT)
-    x = _Axis(ticks, left, width - max(_RIGHT, _length(_number(ticks[-1])) / 2))
-    rows = _legend_rows(list(curves), x)
-    parts = [*_frame(x, y, title, x_label, y_label)]
+    x = _Axis(ticks, left, width - max(_RIGHT, _length(_number(ticks[-1])) / 2), x_label)
+    labels = [(x.at(tick), _number(tick)) for tick in ticks]
+    parts = list(_frame(x, y, labels, title))
     for i, points in enumerate(curves.values()):
         path = " ".join(f"{x.at(a)},{y.at(b)}" for a, b in points)
         parts.append(f'<polyline points="{path}" fill="none" stroke-width="2" {_stroke(i)}/>')
-    parts += _legend(rows, height)
-    return _svg(parts, width, height + _ROW * len(rows), title)
+    legend, below = _legend(list(curves), x, height)
+    return _svg([*parts, *legend], width, below, title)
 
 
 def bar_chart(
@@ -71,11 +72,12 @@ def bar_chart(
 ) -> str:
     """A bar for each label, in the order given; labels are thinned out when they would overlap."""
     shown = [(label, value if _is_number(value) else 0.0) for label, value in bars]
-    y = _Axis(_ticks([0.0, *(value for _, value in shown)]), height - _BOTTOM, _TOP)
-    x = _Axis((0.0, float(max(len(shown), 1))), _left_of(y), width - _RIGHT)
-    parts = [*_grid(y, x), *_titles(x, y, title, x_label, y_label)]
+    y = _y_axis([value for _, value in shown], height, y_label)
+    x = _Axis((0.0, float(max(len(shown), 1))), _left_of(y), width - _RIGHT, x_label)
     longest = max((_length(label) for label, _ in shown), default=0.0)
     every = max(1, math.ceil((longest + _GAP) * len(shown) / (x.end - x.begin)))
+    labels = [(x.at(i + 0.5), shown[i][0]) for i in range(0, len(shown), every)]
+    parts = list(_frame(x, y, labels, title))
     for i, (label, value) in enumerate(shown):
         left, right = x.at(i + 0.1), x.at(i + 0.9)
         top, bottom = sorted((y.at(value), y.at(0.0)))
@@ -83,9 +85,11 @@ def bar_chart(
             f'<rect x="{left}" y="{top}" width="{right - left:.2f}" height="{bottom - top:.2f}" fill="{COLOURS[0]}">'
             f"<title>{escape(label)}: {_number(value)}</title></rect>"
         )
-        if i % every == 0:
-            parts.append(_text(x.at(i + 0.5), y.begin + 16, label, "middle"))
     return _svg(parts, width, height, title)
+
+
+def _y_axis(values: Sequence[float], height: int, title: str) -> _Axis:
+    return _Axis(_ticks([0.0, *values]), height - _BOTTOM, _TOP, title)
 
 
 def _left_of(y: _Axis) -> float:
@@ -120,52 +124,35 @@ def _ticks(values: Sequence[float], near: int = 5) -> tuple[float, ...]:
     return tuple(round(i * step, 12) for i in range(first, max(last, first + 1) + 1))
 
 
-def _frame(x: _Axis, y: _Axis, title: str, x_label: str, y_label: str) -> Iterable[str]:
-    yield from _grid(y, x)
-    for tick in x.ticks:
-        yield _line(x.at(tick), y.begin, x.at(tick), y.begin + 5)
-        yield _text(x.at(tick), y.begin + 18, _number(tick), "middle")
-    yield from _titles(x, y, title, x_label, y_label)
-
-
-def _grid(y: _Axis, x: _Axis) -> Iterable[str]:
+def _frame(x: _Axis, y: _Axis, labels: Iterable[tuple[float, str]], title: str) -> Iterable[str]:
     for tick in y.ticks:
         yield _line(x.begin, y.at(tick), x.end, y.at(tick), opacity=0.15)
         yield _text(x.begin - 8, y.at(tick) + 4, _number(tick), "end")
     yield _line(x.begin, y.begin, x.end, y.begin)
     yield _line(x.begin, y.begin, x.begin, y.end)
-
-
-def _titles(x: _Axis, y: _Axis, title: str, x_label: str, y_label: str) -> Iterable[str]:
+    for at, label in labels:
+        yield _line(at, y.begin, at, y.begin + 5)
+        yield _text(at, y.begin + 18, label, "middle")
     if title:
         yield f'<text x="{x.begin}" y="18" font-weight="bold">{escape(title)}</text>'
-    if x_label:
-        yield _text((x.begin + x.end) / 2, y.begin + 38, x_label, "middle")
-    if y_label:
+    if x.title:
+        yield _text((x.begin + x.end) / 2, y.begin + 38, x.title, "middle")
+    if y.title:
         middle = (y.begin + y.end) / 2
-        yield f'<text transform="translate(14 {middle}) rotate(-90)" text-anchor="middle">{escape(y_label)}</text>'
+        yield f'<text transform="translate(14 {middle}) rotate(-90)" text-anchor="middle">{escape(y.title)}</text>'
 
 
-def _legend_rows(names: Sequence[str], x: _Axis) -> list[list[tuple[int, float, str]]]:
-    """The entries of each row: the number of the series, where its entry begins, its name."""
-    rows: list[list[tuple[int, float, str]]] = [[]]
-    at = x.begin
+def _legend(names: Sequence[str], x: _Axis, top: int) -> tuple[list[str], int]:
+    """The names of the series, in rows below the chart, and where these end."""
+    parts, at, row = [], x.begin, top
     for i, name in enumerate(names):
         size = 44 + _length(name)
-        if rows[-1] and at + size > x.end:
-            rows.append([])
-            at = x.begin
-        rows[-1].append((i, at, name))
+        if at > x.begin and at + size > x.end:
+            at, row = x.begin, row + _ROW
+        parts.append(f'<line x1="{at}" y1="{row + 6}" x2="{at + 24}" y2="{row + 6}" stroke-width="2" {_stroke(i)}/>')
+        parts.append(_text(at + 30, row + 10, name, "start"))
         at += size
-    return rows if names else []
-
-
-def _legend(rows: Sequence[Sequence[tuple[int, float, str]]], top: int) -> Iterable[str]:
-    for number, entries in enumerate(rows):
-        y = top + _ROW * number + 6
-        for i, at, name in entries:
-            yield f'<line x1="{at}" y1="{y}" x2="{at + 24}" y2="{y}" stroke-width="2" {_stroke(i)}/>'
-            yield _text(at + 30, y + 4, name, "start")
+    return parts, row + _ROW if names else top
 
 
 def _stroke(i: int) -> str:

@@ -119,16 +119,16 @@ def _both(draw: Callable[[int], str], wide: int = _WIDE) -> Markup:
 
 def _learned(reader: CrawlReader) -> dict[str, Any]:
     try:
-        saved = saved_prioritizer(reader)
+        prioritizer, when = saved_prioritizer(reader)
     except JobRefused:
         return {"learned": []}
-    learned = learned_by_offset(reader, saved.prioritizer)
+    learned = learned_by_offset(reader, prioritizer)
     bars = [(signed(at.offset), at.mass) for at in learned if at.offset in OFFSETS]
     titles = {"x_label": "offset from the link", "y_label": "weight per link"}
     chart = _both(lambda width: bar_chart(bars, **titles, width=width, height=220))
     # A prioritizer that asks the critic learns only what the words say beyond the critic's opinion.
-    asks = any(one.heading == CRITIC for name, one in saved.prioritizer.shown.items() if name == "words around")
-    return {"learned": learned, "learned_when": saved.when, "asks_critic": asks, "mass_chart": chart}
+    asks = any(one.heading == CRITIC for name, one in prioritizer.shown.items() if name == "words around")
+    return {"learned": learned, "learned_when": when, "asks_critic": asks, "mass_chart": chart}
 
 
 def _outcomes(reader: CrawlReader, status: Status) -> list[dict[str, Any]]:

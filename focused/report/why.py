@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from itertools import groupby
+from itertools import groupby, product
 
 from focused.frontier.store import JobRefused, Outcome, State
 from focused.pages.evidence import CHANNELS, MAX_OFFSET, Evidence
 from focused.pages.urls import join
-from focused.report.learned import SavedPrioritizer, saved_prioritizer
+from focused.prioritizers.base import Prioritizer
+from focused.report.learned import saved_prioritizer
 from focused.report.reader import CrawlReader, LinkLine, PageLine
 from focused.report.reasons import reasons
 from focused.report.text import counted, short, signed
@@ -38,7 +40,7 @@ def explain_link(reader: CrawlReader, url: str, *, most: int = 10) -> Iterator[s
 
 def list_next(reader: CrawlReader, *, most: int = 10) -> Iterator[str]:
     """The links that the crawl would follow next, line by line. JobRefused if its prioritizer cannot be made again."""
-    waiting = reader.waiting_links(saved_prioritizer(reader).prioritizer)
+    waiting = reader.waiting_links(saved_prioritizer(reader)[0])
     if not len(waiting.link):
         yield "No link is waiting."
         return
@@ -66,25 +68,19 @@ def find_link(reader: CrawlReader, url: str) -> LinkLine:
 
 def _variants(url: str) -> list[str]:
     """Addresses that people take for the same."""
-    http = url.replace("https://", "http://", 1)
-    schemes = [http, http.replace("http://", "https://", 1), f"http://{url}", f"https://{url}"]
-    slashes = [one.rstrip("/") + end for one in schemes for end in ("", "/")]
-    hosts = [f(one) for one in slashes for f in (lambda u: u, _with_www, lambda u: u.replace("://www.", "://", 1))]
-    return [join(one, "") for one in hosts if join(one, "")]
-
-
-def _with_www(url: str) -> str:
-    return url if "://www." in url else url.replace("://", "://www.", 1)
+    rest = re.sub(r"^(https?://)?(www\.)?", "", url).rstrip("/")
+    forms = product(("http://", "https://"), ("", "www."), (rest,), ("", "/"))
+    return [one for one in (join("".join(form), "") for form in forms) if one]
 
 
 class _Story:
     def __init__(self, reader: CrawlReader, most: int) -> None:
         self._reader = reader
         self._most = most
-        self._saved: SavedPrioritizer | None = None
+        self._prioritizer: Prioritizer | None = None
         self._no_model = ""
         try:
-            self._saved = saved_prioritizer(reader)
+            self._prioritizer, self._when = saved_prioritizer(reader)
         except JobRefused as error:
             self._no_model = str(error)
 
@@ -128,8 +124,8 @@ class _Story:
 
     def _waiting(self, link: LinkLine) -> Iterator[str]:
         yield f"It is waiting; it was found at depth {link.depth}."
-        if self._saved:
-            yield from place_of(self._reader.waiting_links(self._saved.prioritizer), link)
+        if self._prioritizer is not None:
+            yield from place_of(self._reader.waiting_links(self._prioritizer), link)
 
     def _redirect(self, link: LinkLine) -> Iterator[str]:
         for _ in range(_LONGEST_CHAIN):
@@ -148,7 +144,7 @@ class _Story:
         yield ""
         around = ", with the text around it, by offset from the link" if len(evidence.ids) else ""
         yield f"{counted(n, 'known link')} to it{around}:"
-        d_max = getattr(self._saved.prioritizer, "d_max", 5) if self._saved else 5
+        d_max = getattr(self._prioritizer, "d_max", 5)
         offsets = [*range(-d_max, d_max + 1), *CHANNELS]
         shown = evidence.select(range(min(n, self._most)))
         traced = self._reader.words().trace(shown.ids, offsets)
@@ -166,13 +162,13 @@ class _Story:
         yield self._whose_scores(n)
 
     def _whose_scores(self, pieces: int) -> str:
-        if self._saved is None:
+        prioritizer = self._prioritizer
+        if prioritizer is None:
             return f"No scores and reasons: {self._no_model}."
-        prioritizer = self._saved.prioritizer
         how = f"Of several links the {_COMBINED[prioritizer.combine]} counts. " if pieces > 1 else ""
         if not prioritizer.learns:
             return f"{how}The prioritizer of this crawl, {prioritizer.name}, does not learn: its scores do not change."
-        when = f"the model {self._saved.when}" if self._saved.when else "a model that has learned nothing yet"
+        when = f"the model {self._when}" if self._when else "a model that has learned nothing yet"
         return (
             f"{how}Scores and reasons are those of {when}; the score when the link was chosen was given by the model "
             f"of that moment."
@@ -194,9 +190,9 @@ class _Story:
             yield f"   it names {short(via.url, 300) if via else 'another address'}, which redirects here"
 
     def _score(self, row: Evidence, features: list[Feature | None]) -> Iterator[str]:
-        if self._saved is not None:
-            yield f"   score: {float(self._saved.prioritizer.finite_scores(row)[0]):.3f}"
-            yield from (f"   {line}" for line in reasons(self._saved.prioritizer, row, features))
+        if self._prioritizer is not None:
+            yield f"   score: {float(self._prioritizer.finite_scores(row)[0]):.3f}"
+            yield from (f"   {line}" for line in reasons(self._prioritizer, row, features))
 
 
 def _around(features: list[Feature | None]) -> Iterator[str]:

@@ -11,11 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from focused.pages.evidence import MAX_OFFSET, mix
 from focused.pages.tokens import Ids
-from focused.report.text import signed
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +22,6 @@ class Feature:
 
     word: str
     offset: int
-
-    def __str__(self) -> str:
-        return f"{self.word} ({signed(self.offset)})"
 
 
 class WordTable:
@@ -47,7 +42,7 @@ class WordTable:
         found: dict[int, list[Feature]] = {}
         for offset in sorted(offsets):
             mixed = self.at(offset)
-            for row in np.flatnonzero(_is_in(mixed, wanted)).tolist():
+            for row in np.flatnonzero(np.isin(mixed, wanted)).tolist():
                 found.setdefault(int(mixed[row]), []).append(Feature(self.words[row], offset))
         return found
 
@@ -67,11 +62,3 @@ def in_order(ids: Ids, traced: dict[int, list[Feature]]) -> list[Feature | None]
         if len(candidates) == 1 and at <= candidates[0].offset <= MAX_OFFSET:
             at = candidates[0].offset
     return features
-
-
-def _is_in(values: Ids, wanted: Ids) -> NDArray[np.bool_]:
-    if not len(wanted):
-        return np.zeros(len(values), np.bool_)
-    at = np.minimum(np.searchsorted(wanted, values), len(wanted) - 1)
-    hits: NDArray[np.bool_] = wanted[at] == values
-    return hits

@@ -58,10 +58,8 @@ class Archive:
 
     def read(self, entry: Entry) -> Recorded:
         """The response at one place."""
-        return _to_recorded(self._record(entry.start, entry.end))
-
-    def _record(self, start: int, end: int) -> WarcRecord:
-        return next(_records(io.BytesIO(self._data[start:end]), auto_decode="all"))
+        data = io.BytesIO(self._data[entry.start : entry.end])
+        return _to_recorded(next(_records(data, auto_decode="all")))
 
     def _scan(self) -> Iterator[Entry]:
         at = 0

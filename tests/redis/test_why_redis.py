@@ -163,7 +163,7 @@ def test_lessons_and_learned_words_are_read_from_what_is_kept(reader: CrawlReade
     lessons = list(read_lessons(reader))
     assert [lesson.relevance[0] for lesson in lessons] == pytest.approx([0.0, 0.25, 0.5, 0.75])
     assert all(lesson.source_relevance.tolist() == [0.75] for lesson in lessons)
-    prioritizer = saved_prioritizer(reader).prioritizer
+    prioritizer = saved_prioritizer(reader)[0]
     assert np.any(prioritizer.weights_of(lessons[0].evidence.ids))
     learned = learned_by_offset(reader, prioritizer)
     assert [at.offset for at in learned[:11]] == list(range(-5, 6))

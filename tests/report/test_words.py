@@ -22,14 +22,9 @@ def test_a_window_can_be_read_again() -> None:
     _, ids = window(page, page.links, 5)
     words = table("red", "bird", "sits", "on", "the", "tree", "there", "unseen")
     features = in_order(ids, words.trace(ids, OFFSETS))
-    assert [str(feature) for feature in features] == [
-        "red (−2)",
-        "bird (−2)",
-        "sits (−1)",
-        "on (−1)",
-        "the (0)",
-        "tree (0)",
-        "there (+1)",
+    assert [(feature.word, feature.offset) for feature in features if feature] == [
+        *(("red", -2), ("bird", -2), ("sits", -1), ("on", -1)),
+        *(("the", 0), ("tree", 0), ("there", 1)),
     ]
 
 

@@ -298,8 +298,6 @@ def _is_address(url: str) -> bool:
     """A wrong number of the database would be taken for none."""
     try:
         parts = urlsplit(url)
-        if parts.scheme == "unix":
-            return True
-        return parts.scheme in {"redis", "rediss"} and parts.port != 0 and bool(re.fullmatch("(/[0-9]*)?", parts.path))
+        return parts.scheme == "unix" or (parts.port != 0 and bool(re.fullmatch("(/[0-9]*)?", parts.path)))
     except ValueError:
         return False
