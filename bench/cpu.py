@@ -32,11 +32,11 @@ from focused.lab.cases import Preparer
 from focused.lab.chosen import ChosenTopic
 from focused.lab.demo.files import write_web
 from focused.lab.demo.webs import make_web
+from focused.lab.process import OWN_SERVER, crawl_command, crawl_environment
 from focused.lab.replay.log import read_log
 from focused.lab.replay.server import serve
 from focused.papers.paths.graph import read_graph
 from focused.papers.paths.topics import read_examples, read_topics
-from focused.running.process import OWN_SERVER, crawl_command, crawl_environment
 from focused.topics.topic import Topic
 from focused.warc.web import Web
 

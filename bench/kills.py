@@ -21,8 +21,8 @@ from pathlib import Path
 
 from focused.lab.demo.files import write_web
 from focused.lab.demo.webs import make_web
+from focused.lab.process import OWN_SERVER, CrawlProcess
 from focused.lab.replay.server import serve
-from focused.running.process import OWN_SERVER, CrawlProcess
 from focused.warc.web import Web
 
 

@@ -23,12 +23,12 @@ from statistics import median
 from typing import Any
 
 from focused.lab.demo.bulk import bulk_web
+from focused.lab.process import CrawlProcess, crawl_environment
 from focused.lab.replay.server import serve
 from focused.lab.toml import to_toml
 from focused.papers.paths.topics import read_examples, read_topics
 from focused.redis.testing.server import RedisServer
 from focused.redis.testing.workers import Workers
-from focused.running.process import CrawlProcess, crawl_environment
 from focused.warc.web import Web
 
 QUIET = {"LOG_LEVEL": "INFO", "ROBOTSTXT_OBEY": False, "DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": False}

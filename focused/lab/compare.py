@@ -31,6 +31,7 @@ from focused.lab.plan import (
     taught_to_text,
     write_results,
 )
+from focused.lab.process import STATS
 from focused.lab.replay.log import read_log
 from focused.lab.resume import continued
 from focused.lab.teacher import Teacher
@@ -38,7 +39,6 @@ from focused.papers.paths.graph import read_graph
 from focused.report.job_reader import JobReader
 from focused.report.lessons import NothingLearned, study_lessons
 from focused.report.text import counted
-from focused.running.process import STATS
 from focused.warc.web import Web
 
 BASELINE = "best-first"

@@ -18,9 +18,9 @@ from typing import Any
 
 from scrapy.utils.project import get_project_settings
 
+from focused.lab.process import LOG, STATS, CrawlProcess, crawl_environment
 from focused.lab.replay.server import serve
 from focused.running.helper import Helper, HelperFailed
-from focused.running.process import LOG, STATS, CrawlProcess, crawl_environment
 from focused.warc.web import Web
 
 HANDLER = "focused.lab.replay.handler.ReplayHandler"

@@ -12,10 +12,10 @@ from scrapy.exporters import CsvItemExporter
 
 from focused.critics.keywords import KeywordsCritic
 from focused.items import FIELDS, PageItem
+from focused.lab.process import crawl_environment
 from focused.pages.page import Page
 from focused.papers.prioritizers.crf import Crf
 from focused.papers.prioritizers.taught import TaughtCard, save_taught
-from focused.running.process import crawl_environment
 from focused.topics.identity import slug
 from focused.topics.topic import load_topic
 from tests.prioritizers.prioritizer_cases import WAY, toy_paths, toy_site

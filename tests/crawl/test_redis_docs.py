@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from focused.running.process import crawl_environment
+from focused.lab.process import crawl_environment
 from tests.egg import ROOT
 
 PAGE = (ROOT / "docs" / "redis.md").read_text(encoding="utf-8")

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from focused.frontier.records import read_records
+from focused.lab.process import crawl_environment
 from focused.lab.site.server import SiteServer
-from focused.running.process import crawl_environment
 
 BOTH = """
 from scrapy.crawler import AsyncCrawlerProcess, Crawler

@@ -10,7 +10,7 @@ import pytest
 from focused.lab.jobs import JobFailed
 from focused.lab.plan import read_results
 from focused.lab.present import tables
-from focused.running.process import STATS
+from focused.lab.process import STATS
 from tests.lab.test_compare import compare
 
 WRONG = "apprentice:no_such_option=1"

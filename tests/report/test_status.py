@@ -23,13 +23,13 @@ from focused.commands.status import watch
 from focused.frontier.records import FILE, Lock, lock_holder, read_records
 from focused.frontier.store import JobRefused
 from focused.lab.demo.bulk import bulk_web
+from focused.lab.process import crawl_environment
 from focused.lab.site.crawl import CrawlResult, run_crawl
 from focused.lab.site.server import SiteServer
 from focused.report.job_reader import JobReader
 from focused.report.job_status import JobStatus
 from focused.report.status import CUT_SHORT, ENDED, RUNNING, UNFOLLOWED
 from focused.report.status_text import status_json, status_lines
-from focused.running.process import crawl_environment
 
 PAGES, KILL_AFTER = 90, 60
 

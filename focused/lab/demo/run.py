@@ -15,9 +15,9 @@ from pathlib import Path
 
 from focused.lab.demo.files import write_web
 from focused.lab.demo.webs import make_web
+from focused.lab.process import LOG, OWN_SERVER, STATS, CrawlProcess
 from focused.lab.replay.log import read_log
 from focused.lab.replay.server import serve
-from focused.running.process import LOG, OWN_SERVER, STATS, CrawlProcess
 from focused.warc.web import Web
 
 _MARK = "demonstration.txt"

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from focused.lab.process import LONGEST, OWN_SERVER, STATS, CrawlProcess
 from focused.lab.site.reply import Visit
 from focused.lab.site.server import SiteServer
-from focused.running.process import LONGEST, OWN_SERVER, STATS, CrawlProcess
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
+from focused.lab.process import LONGEST, OWN_SERVER, CrawlProcess
 from focused.redis.testing.server import RedisServer
-from focused.running.process import LONGEST, OWN_SERVER, CrawlProcess
 
 CRAWL = "test"
 _TICK = 0.05

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
+from focused.lab import process
+from focused.lab.process import CrawlTimeout
 from focused.lab.site.crawl import run_crawl
 from focused.lab.site.reply import Reply
 from focused.lab.site.server import SiteServer
-from focused.running import process
-from focused.running.process import CrawlTimeout
 
 ARGUMENTS = {"topic": "star galaxy telescope", "seeds": "http://a.example/1"}
 TEXT = "a star, a galaxy, a telescope " * 10
