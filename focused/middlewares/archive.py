@@ -15,7 +15,7 @@ import scrapy
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
-from scrapy.http import Headers, Response
+from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.settings import BaseSettings
 from scrapy.utils.defer import _schedule_coro, maybe_deferred_to_future
@@ -27,7 +27,7 @@ from focused.middlewares.html_only import why_not_html
 from focused.topics.identity import slug
 
 if TYPE_CHECKING:
-    from focused.warc.writer import Exchange, WarcFiles
+    from focused.warc.writer import WarcFiles
 
 logger = logging.getLogger(__name__)
 
@@ -78,7 +78,7 @@ class ArchiveMiddleware:
         if self._files is None or self._broken:
             raise Postponed("the archive cannot be written", 0)
         try:
-            size = await maybe_deferred_to_future(deferToThread(self._files.write, _exchange(request, response)))
+            size = await maybe_deferred_to_future(deferToThread(self._files.write, request, response))
         except OSError as error:
             self._give_up(error)
             raise Postponed("the archive cannot be written", 0) from error
@@ -107,27 +107,6 @@ def _is_page(request: Request, response: Response) -> bool:
     if response.status != 200 or request.callback is NO_CALLBACK:
         return False
     return not why_not_html(response.headers.get("Content-Type"), response.headers.get("Content-Disposition"), 0, 0)
-
-
-def _exchange(request: Request, response: Response) -> Exchange:
-    from focused.warc.writer import Exchange  # noqa: PLC0415  (needs the extra `warc`)
-
-    truncated = {"download_stopped": "length", "dataloss": "disconnect", "partial": "disconnect"}
-    return Exchange(
-        url=request.url,
-        status=response.status,
-        request_headers=_pairs(request.headers),
-        response_headers=_pairs(response.headers),
-        body=response.body,
-        method=request.method,
-        request_body=request.body,
-        address=str(response.ip_address or ""),
-        truncated=next((why for flag, why in truncated.items() if flag in response.flags), ""),
-    )
-
-
-def _pairs(headers: Headers) -> list[tuple[bytes, bytes]]:
-    return [(name, value) for name, values in headers.items() for value in values]
 
 
 def _info(settings: BaseSettings, name: str) -> dict[str, str]:

@@ -14,9 +14,8 @@ import os
 import re
 import zlib
 from base64 import b32encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from hashlib import sha1
 from http import HTTPStatus
 from io import BytesIO
@@ -26,30 +25,18 @@ from typing import IO
 from urllib.parse import urlsplit
 
 from fastwarc.warc import WarcRecord, WarcRecordType
+from scrapy import Request
+from scrapy.http import Response
 
 ENDING, OPEN = ".warc.gz", ".open"
-Headers = Iterable[tuple[bytes, bytes]]
 # Level 9 takes three times as long for 1 % less.
 _LEVEL = 6
 _PIECE = 1 << 20
 # The body is written without its transfer encoding, whole; passwords are nobody's business.
 _NOT_RESPONSE = frozenset({b"transfer-encoding", b"content-length"})
 _NOT_REQUEST = frozenset({b"authorization", b"proxy-authorization"})
-
-
-@dataclass(frozen=True, slots=True)
-class Exchange:
-    """A request and its response. ``truncated`` says why the body is not whole, in WARC's words; else ''."""
-
-    url: str
-    status: int
-    request_headers: Headers
-    response_headers: Headers
-    body: bytes
-    method: str = "GET"
-    request_body: bytes = b""
-    address: str = ""
-    truncated: str = ""
+# Why a body is not whole: Scrapy's flags, and WARC's words.
+_TRUNCATED = {"download_stopped": "length", "dataloss": "disconnect", "partial": "disconnect"}
 
 
 class WarcFiles:
@@ -69,11 +56,10 @@ class WarcFiles:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.repaired = repair(self.folder, self._stem)
 
-    def write(self, exchange: Exchange) -> int:
+    def write(self, request: Request, response: Response) -> int:
         """Write an exchange; how many bytes it took. OSError if there is no room: then nothing of it is written."""
-        response = _response(exchange)
-        request = _request(exchange, response)
-        members = _member(response) + _member(request)
+        answer = _response(request, response)
+        members = _member(answer) + _member(_request(request, answer))
         with self._lock:
             file = self._file_with_room()
             _append(file, members)
@@ -185,29 +171,34 @@ def _last_number(folder: Path, stem: str) -> int:
     return max((int(match[1]) for match in matches if match), default=-1)
 
 
-def _response(exchange: Exchange) -> WarcRecord:
-    headers = [pair for pair in exchange.response_headers if pair[0].lower() not in _NOT_RESPONSE]
-    head = _head(_status_line(exchange.status), [*headers, (b"Content-Length", b"%d" % len(exchange.body))])
-    told = {"WARC-IP-Address": exchange.address, "WARC-Truncated": exchange.truncated}
+def _response(request: Request, response: Response) -> WarcRecord:
+    headers = {name: values for name, values in response.headers.items() if name.lower() not in _NOT_RESPONSE}
+    headers[b"Content-Length"] = [b"%d" % len(response.body)]
+    truncated = next((why for flag, why in _TRUNCATED.items() if flag in response.flags), "")
+    told = {"WARC-IP-Address": str(response.ip_address or ""), "WARC-Truncated": truncated}
     told = {name: value for name, value in told.items() if value}
-    return _message("response", exchange.url, head, exchange.body, told)
+    return _message("response", request.url, _head(_status_line(response.status), headers), response.body, told)
 
 
-def _request(exchange: Exchange, response: WarcRecord) -> WarcRecord:
-    parts = urlsplit(exchange.url)
+def _request(request: Request, response: WarcRecord) -> WarcRecord:
+    parts = urlsplit(request.url)
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-    headers = [pair for pair in exchange.request_headers if pair[0].lower() not in _NOT_REQUEST]
-    if not any(name.lower() == b"host" for name, _ in headers):
-        headers.insert(0, (b"Host", parts.netloc.rpartition("@")[2].encode("latin-1", "replace")))
-    head = _head(f"{exchange.method} {target} HTTP/1.1".encode("latin-1", "replace"), headers)
+    headers = {b"Host": [parts.netloc.rpartition("@")[2].encode("latin-1", "replace")]}
+    headers |= {name: values for name, values in request.headers.items() if name.lower() not in _NOT_REQUEST}
+    first = f"{request.method} {target} HTTP/1.1".encode("latin-1", "replace")
     same = {"WARC-Date": response.headers["WARC-Date"], "WARC-Concurrent-To": response.headers["WARC-Record-ID"]}
-    return _message("request", exchange.url, head, exchange.request_body, same)
+    return _message("request", request.url, _head(first, headers), request.body, same)
+
+
+def _head(first: bytes, headers: Mapping[bytes, Sequence[bytes]]) -> bytes:
+    lines = [b"%s: %s" % (name, value) for name, values in headers.items() for value in values]
+    return b"\r\n".join([first, *lines, b"", b""])
 
 
 def _message(kind: str, url: str, head: bytes, body: bytes, more: Mapping[str, str]) -> WarcRecord:
     digest = b32encode(sha1(body, usedforsecurity=False).digest()).decode()
-    headers = {"WARC-Target-URI": url, "WARC-Payload-Digest": f"sha1:{digest}", **more}
-    return _record(kind, f"application/http; msgtype={kind}", head + body, headers)
+    told = {"WARC-Target-URI": url, "WARC-Payload-Digest": f"sha1:{digest}", **more}
+    return _record(kind, f"application/http; msgtype={kind}", head + body, told)
 
 
 def _record(kind: str, content_type: str, content: bytes, headers: Mapping[str, str]) -> WarcRecord:
@@ -229,7 +220,3 @@ def _member(record: WarcRecord) -> bytes:
 def _status_line(status: int) -> bytes:
     phrase = HTTPStatus(status).phrase if status in set(HTTPStatus) else "Unknown"
     return f"HTTP/1.1 {status} {phrase}".encode()
-
-
-def _head(first: bytes, headers: Headers) -> bytes:
-    return b"\r\n".join([first, *(name + b": " + value for name, value in headers), b"", b""])

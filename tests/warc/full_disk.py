@@ -17,11 +17,11 @@ class FullDisk:
     def from_crawler(cls, crawler: Crawler) -> FullDisk:
         write, written = WarcFiles.write, []
 
-        def write_while_there_is_room(files: WarcFiles, exchange: Any) -> int:
-            written.append(exchange.url)
+        def write_while_there_is_room(files: WarcFiles, request: Any, response: Any) -> int:
+            written.append(request.url)
             if len(written) > ROOM_FOR:
                 raise OSError(errno.ENOSPC, "No space left on device")
-            return write(files, exchange)
+            return write(files, request, response)
 
         WarcFiles.write = write_while_there_is_room  # type: ignore[method-assign, assignment]  # as a full disk does it
         return cls()

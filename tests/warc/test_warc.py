@@ -9,23 +9,27 @@ import gzip
 import hashlib
 import io
 from concurrent.futures import ThreadPoolExecutor
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scrapy import Request
+from scrapy.http import Response
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-from focused.warc.writer import Exchange, WarcFiles, repair, whole_until
+from focused.warc.writer import WarcFiles, repair, whole_until
 
 INFO = {"software": "test"}
 
 
-def exchange(number: int = 0, body: bytes = b"<p>a page</p>", **more: Any) -> Exchange:
-    headers = [(b"Content-Type", b"text/html")]
-    return Exchange(f"http://a.example/{number}", 200, [(b"User-Agent", b"test")], headers, body, **more)
+def exchange(number: int = 0, body: bytes = b"<p>a page</p>") -> tuple[Request, Response]:
+    url = f"http://a.example/{number}"
+    request = Request(url, headers={"User-Agent": "test"})
+    return request, Response(url, 200, {"Content-Type": "text/html"}, body)
 
 
 def files(folder: Path, size: int = 10**9) -> WarcFiles:
@@ -53,7 +57,7 @@ def is_whole(path: Path) -> bool:
 
 def test_a_file_has_its_name_when_it_is_whole(tmp_path: Path) -> None:
     archive = files(tmp_path)
-    archive.write(exchange())
+    archive.write(*exchange())
     assert [path.name for path in tmp_path.iterdir()] == ["birds-00000.warc.gz.open"]
     archive.close()
     (path,) = tmp_path.iterdir()
@@ -64,22 +68,21 @@ def test_a_file_has_its_name_when_it_is_whole(tmp_path: Path) -> None:
 
 def test_what_went_over_the_wire_is_there_to_the_byte(tmp_path: Path) -> None:
     body = gzip.compress(b"<p>caf\xe9</p>")
-    headers = [
-        (b"Content-Type", b"text/html; charset=latin-1"),
-        (b"X-Name", b"caf\xe9"),
-        (b"Set-Cookie", b"a=1"),
-        (b"Set-Cookie", b"b=2"),
-        (b"Content-Encoding", b"gzip"),
-        (b"Transfer-Encoding", b"chunked"),
-        (b"Content-Length", b"999999"),
-    ]
-    request = [(b"User-Agent", b"test"), (b"Authorization", b"secret"), (b"Proxy-Authorization", b"secret")]
+    headers = {
+        "Content-Type": "text/html; charset=latin-1",
+        "X-Name": b"caf\xe9",
+        "Set-Cookie": ["a=1", "b=2"],
+        "Content-Encoding": "gzip",
+        "Transfer-Encoding": "chunked",
+        "Content-Length": "999999",
+    }
+    url = "http://u:p@a.example:8080/x?y=1"
+    secrets = {"Authorization": "secret", "Proxy-Authorization": "secret"}
+    request = Request(url, headers={"User-Agent": "test", **secrets})
+    address = ip_address("192.0.2.1")
+    response = Response(url, 404, headers, body, flags=["download_stopped"], ip_address=address)
     archive = files(tmp_path)
-    archive.write(
-        Exchange(
-            "http://u:p@a.example:8080/x?y=1", 404, request, headers, body, address="192.0.2.1", truncated="length"
-        )
-    )
+    archive.write(request, response)
     archive.close()
     _, (_, told, head, written), (kind, asked, request_head, _) = records(tmp_path / "birds-00000.warc.gz")
     assert written == body
@@ -104,7 +107,7 @@ def test_what_went_over_the_wire_is_there_to_the_byte(tmp_path: Path) -> None:
 def test_files_are_of_about_a_size(tmp_path: Path) -> None:
     archive = files(tmp_path, size=2_000)
     for i in range(10):
-        archive.write(exchange(i))
+        archive.write(*exchange(i))
     archive.close()
     paths = sorted(tmp_path.iterdir())
     assert len(paths) > 2
@@ -115,13 +118,13 @@ def test_files_are_of_about_a_size(tmp_path: Path) -> None:
 def test_every_start_has_files_of_its_own(tmp_path: Path) -> None:
     for i in range(3):
         archive = files(tmp_path)
-        archive.write(exchange(i))
+        archive.write(*exchange(i))
         archive.close()
     first = (tmp_path / "birds-00000.warc.gz").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"birds-0000{i}.warc.gz" for i in range(3)]
     two = [files(tmp_path), files(tmp_path)]
     for archive in two:
-        archive.write(exchange())
+        archive.write(*exchange())
     for archive in two:
         archive.close()
     assert len(list(tmp_path.iterdir())) == 5
@@ -130,7 +133,7 @@ def test_every_start_has_files_of_its_own(tmp_path: Path) -> None:
 
 def test_a_name_in_place_of_a_folder(tmp_path: Path) -> None:
     archive = WarcFiles(tmp_path / "deep" / "tea.warc.gz", name="birds", size=10**9, info=INFO)
-    archive.write(exchange())
+    archive.write(*exchange())
     archive.close()
     assert [path.name for path in (tmp_path / "deep").iterdir()] == ["tea-00000.warc.gz"]
 
@@ -146,7 +149,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     folder = tmp_path_factory.mktemp("written")
     archive = files(folder)
     for i in range(3):
-        archive.write(exchange(i, b"<p>%d</p>" % i * 50))
+        archive.write(*exchange(i, b"<p>%d</p>" % i * 50))
     archive.close()
     return (folder / "birds-00000.warc.gz").read_bytes()
 
@@ -168,7 +171,7 @@ def test_the_next_start_closes_what_a_killed_one_left(tmp_path: Path, written: b
     assert is_whole(archive.repaired[0])
     # The last request is gone; its response is there.
     assert [kind for kind, *_ in records(archive.repaired[0])] == ["warcinfo", *["response", "request"] * 2, "response"]
-    archive.write(exchange())
+    archive.write(*exchange())
     archive.close()
     assert is_whole(tmp_path / "birds-00005.warc.gz")
 
@@ -192,7 +195,7 @@ def test_a_file_that_another_start_took_for_left_behind_is_begun_anew(
 
     monkeypatch.setattr(fcntl, "flock", late)
     archive = files(tmp_path)
-    archive.write(exchange())
+    archive.write(*exchange())
     archive.close()
     (path,) = tmp_path.iterdir()
     assert stolen == [tmp_path / "birds-00000.warc.gz.open"]
@@ -202,9 +205,9 @@ def test_a_file_that_another_start_took_for_left_behind_is_begun_anew(
 
 def test_a_file_that_another_crawl_is_writing_is_left_alone(tmp_path: Path) -> None:
     archive = files(tmp_path)
-    archive.write(exchange())
+    archive.write(*exchange())
     assert repair(tmp_path, "birds") == []
-    archive.write(exchange(1))
+    archive.write(*exchange(1))
     archive.close()
     assert is_whole(tmp_path / "birds-00000.warc.gz")
 
@@ -230,13 +233,13 @@ class FullDisk(io.RawIOBase):
 
 def test_a_full_disk_leaves_whole_records_and_takes_more_when_there_is_room(tmp_path: Path) -> None:
     archive = files(tmp_path)
-    archive.write(exchange(0))
+    archive.write(*exchange(0))
     disk = FullDisk(archive._file, 100)
     archive._file = disk  # type: ignore[assignment]  # it is like one
     with pytest.raises(OSError, match="No space left"):
-        archive.write(exchange(1))
+        archive.write(*exchange(1))
     disk.room = 10**6
-    archive.write(exchange(2))
+    archive.write(*exchange(2))
     archive.close()
     path = tmp_path / "birds-00000.warc.gz"
     assert is_whole(path)
@@ -247,7 +250,7 @@ def test_a_full_disk_leaves_whole_records_and_takes_more_when_there_is_room(tmp_
 def test_many_threads_write_whole_records(tmp_path: Path) -> None:
     archive = files(tmp_path, size=20_000)
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda i: archive.write(exchange(i)), range(100)))
+        list(pool.map(lambda i: archive.write(*exchange(i)), range(100)))
     archive.close()
     paths = sorted(tmp_path.iterdir())
     assert all(is_whole(path) for path in paths)
@@ -258,7 +261,7 @@ def test_many_threads_write_whole_records(tmp_path: Path) -> None:
 @pytest.mark.parametrize("status", [200, 299, 404, 503, 999])
 def test_odd_statuses_have_a_status_line(tmp_path: Path, status: int) -> None:
     archive = files(tmp_path)
-    archive.write(Exchange("http://a.example/", status, [], [], b""))
+    archive.write(Request("http://a.example/"), Response("http://a.example/", status))
     archive.close()
     _, (_, _, head, _), _ = records(tmp_path / "birds-00000.warc.gz")
     assert head.startswith(b"HTTP/1.1 %d " % status)
