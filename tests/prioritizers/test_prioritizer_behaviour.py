@@ -125,6 +125,14 @@ def test_what_was_taught_comes_back(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", TAUGHT)
+def test_what_another_version_has_written_is_refused_in_words(name):
+    state = built(name).state()
+    del state[lacking := next(key for key in state if key != "made for")]
+    with pytest.raises(ValueError, match=f"^{lacking!r} is missing: another version has written it$"):
+        build(find("prioritizer", name), {}, critic=OneWordCritic()).restore(state)
+
+
+@pytest.mark.parametrize("name", TAUGHT)
 def test_teaching_can_be_interrupted(name):
     def stop(done, total):
         raise KeyboardInterrupt

@@ -96,7 +96,10 @@ class TaughtPrioritizer(KeptPrioritizer, Generic[Model]):
             if saved.get(name) != value:
                 raise ValueError(f"it was taught with {name}={saved.get(name)!r}, not {value!r}")
         if len(state) > 1:
-            self.adopt(_arrays_to_model(self.model_type, state))
+            try:
+                self.adopt(_arrays_to_model(self.model_type, state))
+            except KeyError as error:
+                raise ValueError(f"{error} is missing: another version has written it") from error
 
 
 class Ticker:
