@@ -97,7 +97,7 @@ class Course:
         # The plain spider runs outside of our project.
         cwd = self.folder if kind == "plain" else Path(__file__).parents[1]
         with serve(self.web, log=log) as server:
-            environment = {**crawl_environment(server.proxy), "FOCUSED_MODELS": str(self.folder / "models")}
+            environment = {**crawl_environment(server.url), "FOCUSED_MODELS": str(self.folder / "models")}
             if kind == "plain":
                 del environment["SCRAPY_SETTINGS_MODULE"]
             before = resource.getrusage(resource.RUSAGE_CHILDREN)

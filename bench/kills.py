@@ -39,7 +39,7 @@ def main() -> None:
         log = folder / "fetches.tsv"
         write_web(make_web("bulk", pages=options.pages), folder / "bulk.warc.gz")
         with serve(Web.open(folder / "bulk.warc.gz"), log=log) as server:
-            kills = crawl(options, folder, server.proxy)
+            kills = crawl(options, folder, server.url)
         sys.exit(told(options, folder, log, kills))
 
 

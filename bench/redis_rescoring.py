@@ -26,7 +26,7 @@ from redis import Redis
 
 from bench.redis_store import fill, open_store, read_web, taught
 from focused.lab.demo.webs import make_web
-from focused.lab.site.reply import Reply, Visit
+from focused.lab.site.reply import Reply, Visit, stored
 from focused.lab.site.server import SiteServer
 from focused.prioritizers.focused import Focused
 from focused.redis.testing.server import RedisServer
@@ -54,7 +54,7 @@ def copies(web: str) -> SiteServer:
     def answer(visit: Visit) -> Reply:
         _, _, host = visit.host.partition(".")
         page = pages.get(visit.url) or pages.get(visit.url.replace(visit.host, host, 1))
-        return Reply(status=page.status, headers=page.headers, body=page.body) if page else Reply(status=404)
+        return stored(page) if page else Reply(status=404)
 
     return SiteServer({}, missing=answer)
 

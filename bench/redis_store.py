@@ -71,7 +71,7 @@ def read_web(name: str, prioritizer: Focused) -> dict[str, Seen]:
     """All pages of a generated web, with the evidence of their links."""
     random, seen = Random(0), {}
     for url, answer in make_web(name).pages.items():
-        if answer.status == 200 and answer.headers["Content-Type"].startswith("text/html"):
+        if answer.status == 200 and dict(answer.headers)["Content-Type"].startswith("text/html"):
             page = page_from_html(answer.body, url)
             evidence = prioritizer.evidence(page, Verdict(random.random() ** 4), page.links)
             seen[url] = Seen(url, page.links.urls, evidence, prioritizer.score(evidence))

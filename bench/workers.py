@@ -83,7 +83,7 @@ class Bench:
             for _ in range(self.told.rounds):
                 for kind in kinds:
                     first, all_of_them = (
-                        self.seconds(kind, server.proxy, {**arguments, "pages": n}) for n in (kind or 1, pages)
+                        self.seconds(kind, server.url, {**arguments, "pages": n}) for n in (kind or 1, pages)
                     )
                     spent[kind].append(1000 * (all_of_them - first) / pages)
         for kind in kinds:
@@ -119,13 +119,13 @@ class Bench:
                 values = {"name": name, "focus": topics[name].focus, "seeds": topics[name].seeds(self.told.start)}
                 path.write_text(to_toml({**values, "examples": str(self.told.examples.resolve())}))
                 teach = [sys.executable, "-m", "scrapy", "teach", str(path), "--web", str(self.told.web.resolve())]
-                environment = {**crawl_environment(server.proxy), "FOCUSED_MODELS": str(self.models)}
+                environment = {**crawl_environment(server.url), "FOCUSED_MODELS": str(self.models)}
                 subprocess.run(teach, cwd=self.folder, env=environment, check=True)
                 targets = set(topics[name].target_urls) - examples.keys()
                 for workers in self.told.workers:
                     began = time.monotonic()
                     arguments = {"topic": path, "pages": pages}
-                    urls = self.crawl(workers, server.proxy, arguments, delays)
+                    urls = self.crawl(workers, server.url, arguments, delays)
                     hits = len(urls & targets)
                     found[workers] += hits
                     took = time.monotonic() - began

@@ -11,9 +11,7 @@ if TYPE_CHECKING:
     from focused.pages.page import Page
     from focused.prioritizers.base import Prioritizer
     from focused.prioritizers.simple import Link, SimplePrioritizer
-    from focused.testing.critic_checks import check_critic
-    from focused.testing.prioritizer_checks import check_prioritizer
-    from focused.testing.store_checks import check_store
+    from focused.testing import check_critic, check_prioritizer, check_store
 
 __version__ = "0.1.0"
 __all__ = [
@@ -38,9 +36,9 @@ _HOMES = {
     "Prioritizer": "focused.prioritizers.base",
     "SimplePrioritizer": "focused.prioritizers.simple",
     "Verdict": "focused.critics.base",
-    "check_critic": "focused.testing.critic_checks",
-    "check_prioritizer": "focused.testing.prioritizer_checks",
-    "check_store": "focused.testing.store_checks",
+    "check_critic": "focused.testing",
+    "check_prioritizer": "focused.testing",
+    "check_store": "focused.testing",
 }
 
 

@@ -59,7 +59,7 @@ def run_real(jobs: Sequence[Job], web: Web) -> Iterator[Job]:
         settings = job.whole_settings({"https": FOLDED})
         texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in settings.items()}
         with serve(web, log=job.folder / FETCHES) as server:
-            code = CrawlProcess(job.folder, job.arguments, texts, proxy=server.proxy).wait(inf)
+            code = CrawlProcess(job.folder, job.arguments, texts, proxy=server.url).wait(inf)
         _check(job, "" if code == 0 else f"code {code}")
         yield job
 

@@ -32,9 +32,9 @@ class Command(command.Command):
         web = Web.open(*args)
         hosts = len({url_to_host(url) for url in web.urls})
         try:
-            with suppress(KeyboardInterrupt), serve(web, port=opts.port, log=opts.log, remember=False) as server:
-                print(f"{len(web.pages())} pages of {hosts} hosts at {server.proxy}")
-                print(f"  http_proxy={server.proxy} scrapy crawl focused -a topic=… -a pages=…", flush=True)
+            with suppress(KeyboardInterrupt), serve(web, port=opts.port, log=opts.log) as server:
+                print(f"{len(web.pages())} pages of {hosts} hosts at {server.url}")
+                print(f"  http_proxy={server.url} scrapy crawl focused -a topic=… -a pages=…", flush=True)
                 Event().wait()
         except OSError as error:
             option = f"--log {opts.log!r}" if error.filename else f"--port {opts.port}"

@@ -12,7 +12,7 @@ from focused.lab.demo.markup import bullets, link, paragraphs
 from focused.lab.demo.prose import Prose
 from focused.lab.demo.sites import WITH_FORUM, DemoSite, Sites
 from focused.lab.demo.web import HTML, GeneratedWeb
-from focused.lab.demo.words import script_words
+from focused.lab.demo.words import vocabularies
 
 # Of an article's links: to its own topic; the rest to whatever others write about.
 _LOCAL = 0.62
@@ -126,5 +126,5 @@ class _Writer:
 
 
 def _foreign(script: str, random: Random, count: int) -> str:
-    words = random.choices(script_words(script), k=count)
+    words = random.choices(vocabularies()[script].nouns, k=count)
     return "".join(words) if script == "chinese" else " ".join(words)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from random import Random
 from urllib.parse import urlsplit
 
-from focused.lab.demo.web import Answer, GeneratedWeb
+from focused.lab.demo.web import GeneratedWeb
 
 # Of all links: how many take each detour.
 _SHARES = {"": 0.885, "moved": 0.03, "chain": 0.015, "copy": 0.02, "dead": 0.03, "paper": 0.015, "loop": 0.005}
@@ -74,7 +74,7 @@ class Detours:
 
     def _paper(self, host: str, name: str, url: str) -> str:
         address = f"{host}/papers/{name.removesuffix('.html')}.pdf"
-        self._web.pages[address] = Answer(200, {"Content-Type": "application/pdf"}, _PDF)
+        self._web.add(address, _PDF, kind="application/pdf")
         return address
 
     def _loop(self, host: str, name: str, url: str) -> str:

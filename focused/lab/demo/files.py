@@ -13,18 +13,17 @@ import json
 from collections.abc import Iterable
 from pathlib import Path
 
-from focused.lab.demo.web import WANTED, Answer, GeneratedWeb
+from focused.lab.demo.web import WANTED, GeneratedWeb
 from focused.lab.replay.write import write_web as write_recorded
 from focused.lab.toml import to_toml
 from focused.pages.page import page_from_html
-from focused.warc.reader import Recorded
 
 
 def write_web(web: GeneratedWeb, path: Path) -> list[Path]:
     """Write a web as ``path`` (``.warc.gz`` or ``.warc``) and the files beside it; says which files."""
     stem = path.name.removesuffix(".gz").removesuffix(".warc")
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_recorded(path, {url: _to_recorded(answer) for url, answer in web.pages.items()})
+    write_recorded(path, web.pages)
     urls, taught = sorted(web.classes), sorted(web.examples)
     # Tabs and quotes are nowhere in these texts: white space is folded, and the generators write no quotes.
     texts = {url: " ".join(page_from_html(web.pages[url].body, url).text.split()) for url in taught}
@@ -47,11 +46,6 @@ def write_web(web: GeneratedWeb, path: Path) -> list[Path]:
     for suffix, text in files.items():
         path.with_name(f"{stem}.{suffix}").write_text(text, "utf-8")
     return [path, *(path.with_name(f"{stem}.{suffix}") for suffix in files)]
-
-
-def _to_recorded(answer: Answer) -> Recorded:
-    headers = (*answer.headers.items(), ("Content-Length", str(len(answer.body))))
-    return Recorded(answer.status, headers, answer.body)
 
 
 def _tsv(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

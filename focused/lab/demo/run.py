@@ -7,7 +7,6 @@ labels that the web was made with, which no crawler sees.
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import dataclass
 from math import inf
@@ -15,7 +14,7 @@ from pathlib import Path
 
 from focused.lab.demo.files import write_web
 from focused.lab.demo.webs import make_web
-from focused.lab.process import LOG, OWN_SERVER, STATS, CrawlProcess
+from focused.lab.process import LOG, OWN_SERVER, CrawlProcess
 from focused.lab.replay.log import read_log
 from focused.lab.replay.server import serve
 from focused.warc.web import Web
@@ -69,24 +68,31 @@ class Stage:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         arguments = {"topic": self.topic.resolve(), "pages": pages, "prioritizer": prioritizer}
-        here = folder.resolve()
-        own = {"JOBDIR": here, "LOG_FILE": here / LOG, "FOCUSED_MODELS": here.parent / "models"}
-        settings = {**OWN_SERVER, **own}
-        with serve(self.web, log=folder / "fetches.tsv") as server:
-            code = CrawlProcess(here, arguments, settings, proxy=server.proxy, shown=True).wait(inf)
-        if code:
-            raise DemonstrationFailed(f"the crawl {prioritizer} ended with {code}: see above, and {folder / LOG}")
-        return _figures(folder, self.targets)
+        here, log = folder.resolve(), folder / "fetches.tsv"
+        settings = {**OWN_SERVER, "JOBDIR": here, "LOG_FILE": here / LOG, "FOCUSED_MODELS": here.parent / "models"}
+        with serve(self.web, log=log) as server:
+            process = CrawlProcess(here, arguments, settings, proxy=server.url, shown=True)
+            if code := process.wait(inf):
+                raise DemonstrationFailed(f"the crawl {prioritizer} ended with {code}: see above, and {folder / LOG}")
+        fetches = [fetch for fetch in read_log(log) if not fetch.is_robots]
+        judged = process.stats.get("focused/page/judged", 0)
+        return DemoCrawl(
+            prioritizer=prioritizer,
+            folder=folder,
+            pages=judged,
+            harvest=process.stats.get("focused/relevance/sum", 0.0) / max(judged, 1),
+            requests=len(fetches),
+            fetched=tuple(fetch.url for fetch in fetches if fetch.status == 200),
+            targets=self.targets,
+        )
 
 
 def prepare(folder: Path, web: str = "demo") -> Stage:
     """Make a generated web in a folder; files of an earlier demonstration are removed, including its critics."""
     _clear(folder)
-    path = folder / "web" / f"{web}.warc.gz"
-    write_web(make_web(web), path)
-    (topic_file,) = path.parent.glob("*.toml")
-    (topic,) = json.loads(path.with_name(f"{web}.topics.json").read_text("utf-8")).values()
-    return Stage(folder, Web.open(path), topic_file, frozenset(topic["target_urls"]))
+    made = make_web(web)
+    warc, *_, topic = write_web(made, folder / "web" / f"{web}.warc.gz")
+    return Stage(folder, Web.open(warc), topic, frozenset(made.targets))
 
 
 def _clear(folder: Path) -> None:
@@ -99,18 +105,3 @@ def _clear(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     mark.write_text("Made by the demonstration, and emptied when it runs again.\n", "utf-8")
-
-
-def _figures(folder: Path, targets: frozenset[str]) -> DemoCrawl:
-    stats = json.loads((folder / STATS).read_text("utf-8"))
-    fetches = [fetch for fetch in read_log(folder / "fetches.tsv") if not fetch.is_robots]
-    pages = stats.get("focused/page/judged", 0)
-    return DemoCrawl(
-        prioritizer=folder.name,
-        folder=folder,
-        pages=pages,
-        harvest=stats.get("focused/relevance/sum", 0.0) / max(pages, 1),
-        requests=len(fetches),
-        fetched=tuple(fetch.url for fetch in fetches if fetch.status == 200),
-        targets=targets,
-    )

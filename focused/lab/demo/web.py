@@ -5,19 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from random import Random
-from typing import NamedTuple
+
+from focused.warc.reader import Recorded
 
 HTML = "text/html; charset=utf-8"
 WANTED = "stars"
 """The class of pages that are wanted, in all generated webs."""
-
-
-class Answer(NamedTuple):
-    """What a server answers."""
-
-    status: int
-    headers: dict[str, str]
-    body: bytes
 
 
 @dataclass
@@ -34,7 +27,7 @@ class GeneratedWeb:
     description: str = ""
     keywords: tuple[str, ...] = ()
     seeds: dict[str, list[str]] = field(default_factory=dict)
-    pages: dict[str, Answer] = field(default_factory=dict)
+    pages: dict[str, Recorded] = field(default_factory=dict)
     classes: dict[str, str] = field(default_factory=dict)
     titles: dict[str, str] = field(default_factory=dict)
     hidden: set[str] = field(default_factory=set)
@@ -43,11 +36,15 @@ class GeneratedWeb:
     def add(self, url: str, body: str | bytes, *, kind: str = HTML, encoding: str = "utf-8") -> None:
         """Add a page that is answered with 200."""
         content = body if isinstance(body, bytes) else body.encode(encoding, "xmlcharrefreplace")
-        self.pages[url] = Answer(200, {"Content-Type": kind}, content)
+        self._answer(url, 200, {"Content-Type": kind}, content)
 
     def move(self, url: str, to: str, status: int = 301) -> None:
         """Redirect an address."""
-        self.pages[url] = Answer(status, {"Location": to, "Content-Type": HTML}, b"")
+        self._answer(url, status, {"Location": to, "Content-Type": HTML})
+
+    def _answer(self, url: str, status: int, headers: dict[str, str], body: bytes = b"") -> None:
+        headers["Content-Length"] = str(len(body))
+        self.pages[url] = Recorded(status, tuple(headers.items()), body)
 
     def label(self, url: str, kind: str, title: str) -> None:
         """Say what a page is about."""

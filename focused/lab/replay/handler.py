@@ -44,7 +44,7 @@ class ReplayHandler(BaseStreamingDownloadHandler[Recorded]):
             raise NotConfigured("FOCUSED_REPLAY_WEB names no recorded web (a WARC file) to be replayed")
         self.web = _open(tuple(Path(path).resolve() for path in paths.split(os.pathsep)))
         # The handlers of http and https each have the log open, and add whole lines to its end.
-        self.log = FetchLog(read(crawler.settings, "FOCUSED_REPLAY_LOG"), remember=False)
+        self.log = FetchLog(read(crawler.settings, "FOCUSED_REPLAY_LOG"))
 
     @asynccontextmanager
     async def _make_request(self, request: Request, timeout: float) -> AsyncIterator[Recorded]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,32 +25,21 @@ class Fetch:
 
 
 class FetchLog:
-    """Writes fetches to a file (if there is one), and remembers them in order."""
+    """Writes fetches to a file, if there is one."""
 
-    def __init__(self, path: str | Path | None = None, *, remember: bool = True) -> None:
-        self.fetches: list[Fetch] = []
-        self._remember = remember
+    def __init__(self, path: str | Path | None) -> None:
         # Whole lines, at once: a crawl's log is read while the crawl is running.
         self._file = Path(path).open("a", buffering=1, encoding="utf-8", newline="\n") if path else None  # noqa: SIM115
 
     def add(self, status: int, url: str) -> None:
         """Log one answer."""
-        fetch = Fetch(time.time(), status, url)
-        if self._remember:
-            self.fetches.append(fetch)
         if self._file:
-            self._file.write(f"{fetch.time:.3f}\t{status}\t{url}\n")
+            self._file.write(f"{time.time():.3f}\t{status}\t{url}\n")
 
     def close(self) -> None:
         """Close the file."""
         if self._file:
             self._file.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.close()
 
 
 def read_log(path: str | Path) -> list[Fetch]:

@@ -7,15 +7,12 @@ It supports GET and HEAD, and never contacts another server: what is not recorde
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from http import HTTPStatus
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from focused.lab.replay.log import FetchLog
-from focused.lab.site.reply import Reply, Visit
+from focused.lab.site.reply import Reply, Visit, stored
 from focused.lab.site.server import SiteServer
-from focused.warc.reader import Recorded
 from focused.warc.web import Web
 
 _PLAIN = {"Content-Type": "text/plain"}
@@ -26,43 +23,19 @@ DOWNLOAD_HANDLERS = {"https": "focused.lab.replay.fold.FoldedHttps"}.
 """
 
 
-class ReplayServer(SiteServer):
-    """Serves one recorded web; every answer is written to ``log``."""
-
-    no_tunnel = Reply(status=501, headers=_PLAIN, body=_NO_TUNNEL)
-
-    def __init__(self, web: Web, log: FetchLog, *, port: int = 0) -> None:
-        super().__init__({}, missing=self._replay, port=port, remembers=False)
-        self.web = web
-        self.log = log
-
-    @property
-    def proxy(self) -> str:
-        """The address to use as http_proxy."""
-        return self.url
-
-    def _replay(self, visit: Visit) -> Reply:
-        if visit.method not in {"GET", "HEAD"}:
-            return _OTHER_METHOD
-        recorded = self.web.get(visit.url)
-        self.log.add(recorded.status, visit.url)
-        return _Stored(status=recorded.status, body=recorded.body, recorded=recorded)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Stored(Reply):
-    """An answer with the headers that were recorded, and no others."""
-
-    recorded: Recorded
-
-    def head(self) -> bytes:
-        lines = [f"HTTP/1.1 {self.status} {HTTPStatus(self.status).phrase}"]
-        lines += [f"{name}: {value}" for name, value in self.recorded.headers if name.lower() != "connection"]
-        return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
-
-
 @contextmanager
-def serve(web: Web, *, port: int = 0, log: str | Path | None = None, remember: bool = True) -> Iterator[ReplayServer]:
-    """Serve a web from a thread of its own for as long as the block lasts."""
-    with FetchLog(log, remember=remember) as fetches, ReplayServer(web, fetches, port=port) as server:
-        yield server
+def serve(web: Web, *, port: int = 0, log: str | Path | None = None) -> Iterator[SiteServer]:
+    """Serve a web from a thread of its own for as long as the block lasts; every answer is written to ``log``."""
+    with closing(FetchLog(log)) as fetches:
+
+        def answer(visit: Visit) -> Reply:
+            if visit.method not in {"GET", "HEAD"}:
+                return _OTHER_METHOD
+            recorded = web.get(visit.url)
+            fetches.add(recorded.status, visit.url)
+            return stored(recorded)
+
+        server = SiteServer({}, missing=answer, port=port, remembers=False)
+        server.no_tunnel = Reply(status=501, headers=_PLAIN, body=_NO_TUNNEL)
+        with server:
+            yield server

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from http import HTTPStatus
 from pathlib import Path
 
 from fastwarc.stream_io import GzipWriter
 from fastwarc.warc import WarcRecord, WarcRecordType
 
+from focused.lab.site.reply import stored
 from focused.warc.reader import Recorded
 from focused.warc.web import Web
 
@@ -30,13 +30,11 @@ def write_web(path: str | Path, pages: Mapping[str, Recorded | bytes | str]) -> 
 
 
 def _to_record(url: str, recorded: Recorded, number: int) -> WarcRecord:
-    lines = [f"HTTP/1.1 {recorded.status} {HTTPStatus(recorded.status).phrase}"]
-    lines += [f"{name}: {value}" for name, value in recorded.headers]
     record = WarcRecord()
     record.init_headers(WarcRecordType.response)
     record.headers["WARC-Record-ID"] = f"<urn:uuid:{number:032x}>"
     record.headers["WARC-Date"] = _DATE
     record.headers["WARC-Target-URI"] = url
     record.headers["Content-Type"] = "application/http; msgtype=response"
-    record.set_bytes_content("\r\n".join([*lines, "", ""]).encode("latin-1", "replace") + recorded.body)
+    record.set_bytes_content(stored(recorded).head() + recorded.body)
     return record

@@ -5,7 +5,10 @@ from __future__ import annotations
 import gzip
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from http.client import responses
 from time import monotonic
+
+from focused.warc.reader import Recorded
 
 HTML = "text/html; charset=utf-8"
 BEFORE_HEADERS = -1
@@ -53,16 +56,16 @@ class Reply:
 
     def head(self) -> bytes:
         """The status line and the headers."""
-        lines = [f"HTTP/1.1 {self.status} {'OK' if self.status == 200 else 'Status'}"]
-        headers = {"Content-Type": HTML, **self.headers}
-        if self.chunked:
-            headers["Transfer-Encoding"] = "chunked"
-        elif isinstance(self.body, bytes):
-            headers["Content-Length"] = str(len(self.body))
-        if self.length is not None:
-            headers["Content-Length"] = str(self.length)
-        lines += [f"{name}: {value}" for name, value in headers.items()]
-        return "\r\n".join(lines).encode("latin-1", "replace") + b"\r\n\r\n"
+        lines = [f"HTTP/1.1 {self.status} {responses.get(self.status, 'Status')}"]
+        lines += [f"{name}: {value}" for name, value in self.all_headers()]
+        return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
+
+    def all_headers(self) -> Iterable[tuple[str, str]]:
+        """The headers that are sent."""
+        own = {"Content-Type": HTML, **self.headers}
+        length = len(self.body) if self.length is None and isinstance(self.body, bytes) else self.length
+        sizes = {"Transfer-Encoding": "chunked"} if length is None else {"Content-Length": str(length)}
+        return (own | sizes).items()
 
     @property
     def chunked(self) -> bool:
@@ -86,7 +89,22 @@ class Reply:
             yield self.body[at : at + self.piece]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stored(Reply):
+    """An answer with the headers that were recorded, and no others."""
+
+    recorded: tuple[tuple[str, str], ...]
+
+    def all_headers(self) -> Iterable[tuple[str, str]]:
+        return [(name, value) for name, value in self.recorded if name.lower() != "connection"]
+
+
 Handler = Callable[[Visit], Reply]
+
+
+def stored(answer: Recorded) -> Reply:
+    """An answer as it was recorded."""
+    return _Stored(status=answer.status, body=answer.body, recorded=answer.headers)
 
 
 def html(body: str, *, status: int = 200, headers: Mapping[str, str] | None = None) -> Reply:

@@ -18,9 +18,10 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
-from focused.lab.site.reply import BEFORE_HEADERS, Handler, Reply, Visit
+from focused.lab.site.reply import BEFORE_HEADERS, Handler, Reply, Visit, html, stored
+from focused.warc.reader import Recorded
 
-SitePage = Reply | Handler | str | tuple[int, Mapping[str, str], bytes]
+SitePage = Reply | Handler | str | Recorded
 _NOT_FOUND = Reply(status=404, body=b"<html><title>Not Found</title><h1>Not Found</h1></html>")
 _LONGEST_HEAD = 1 << 20
 
@@ -29,8 +30,8 @@ class SiteServer:
     """Serve pages as a context manager.
 
     Pages are found by whole address (``http://a.example/x``) or, on any host, by path (``/x``); anything else is
-    answered with ``missing``. A page is a `Reply`, a function from `Visit` to `Reply`, plain HTML, or (status,
-    headers, body). Port 0 takes any that is free. The mapping may be changed while the server runs. One that does not
+    answered with ``missing``. A page is a `Reply`, a function from `Visit` to `Reply`, plain HTML, or a
+    recorded answer. Port 0 takes any that is free. The mapping may be changed while the server runs. One that does not
     remember its visits can run for any time.
     """
 
@@ -142,10 +143,9 @@ class SiteServer:
     def _reply(self, visit: Visit) -> Reply:
         page = self.pages.get(visit.url) or self.pages.get(visit.path) or self.missing
         if isinstance(page, str):
-            return Reply(body=page.encode())
-        if isinstance(page, tuple):
-            status, headers, body = page
-            return Reply(status=status, headers=headers, body=body)
+            return html(page)
+        if isinstance(page, Recorded):
+            return stored(page)
         return page(visit) if callable(page) else page
 
     @contextlib.contextmanager

@@ -60,7 +60,7 @@ def fetch(urls, settings, **env):
 def through_the_server(path, urls, log, **settings):
     handlers = {"DOWNLOAD_HANDLERS": {"https": "focused.lab.replay.fold.FoldedHttps"}}
     with serve(Web.open(path), log=log) as server:
-        return fetch(urls, handlers | settings, http_proxy=server.proxy, https_proxy=server.proxy)
+        return fetch(urls, handlers | settings, http_proxy=server.url, https_proxy=server.url)
 
 
 def in_process(path, urls, log, **settings):

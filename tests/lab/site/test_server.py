@@ -11,6 +11,7 @@ import pytest
 
 from focused.lab.site.reply import BEFORE_HEADERS, Reply, gzipped, html, in_turn, redirect
 from focused.lab.site.server import SiteServer
+from focused.warc.reader import Recorded
 
 
 def fetch(site: SiteServer, url: str) -> tuple[int, bytes]:
@@ -36,7 +37,9 @@ def test_is_the_origin_of_its_own_pages():
 
 
 def test_serves_what_a_generated_web_holds():
-    with SiteServer({"http://a.example/": (200, {"Content-Type": "application/pdf"}, b"%PDF")}) as site:
+    with SiteServer(
+        {"http://a.example/": Recorded(200, (("Content-Type", "application/pdf"), ("Content-Length", "4")), b"%PDF")}
+    ) as site:
         assert fetch(site, "http://a.example/") == (200, b"%PDF")
 
 
