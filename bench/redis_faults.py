@@ -29,9 +29,9 @@ from pathlib import Path
 from random import Random
 
 from focused.lab.demo.bulk import bulk_web
+from focused.lab.redis.server import RedisServer
+from focused.lab.redis.workers import CRAWL, Worker, Workers
 from focused.lab.site.server import SiteServer
-from focused.redis.testing.server import RedisServer
-from focused.redis.testing.workers import CRAWL, Worker, Workers
 
 CONCURRENT = 8
 # The pages' server, here, must see requests when they come.

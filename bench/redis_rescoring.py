@@ -26,11 +26,11 @@ from redis import Redis
 
 from bench.redis_store import fill, open_store, read_web, taught
 from focused.lab.demo.webs import make_web
+from focused.lab.redis.server import RedisServer
+from focused.lab.redis.workers import CRAWL, Workers
 from focused.lab.site.reply import Reply, Visit, stored
 from focused.lab.site.server import SiteServer
 from focused.prioritizers.focused import Focused
-from focused.redis.testing.server import RedisServer
-from focused.redis.testing.workers import CRAWL, Workers
 
 SETTINGS = {"ROBOTSTXT_OBEY": False, "DOWNLOAD_TIMEOUT": 600, "LOG_LEVEL": "INFO"}
 TICK = 0.05

@@ -28,6 +28,8 @@ from focused.critics.base import Verdict
 from focused.frontier.store import SEED_RANK, FrontierStore, Lease, NewLink, Outcome, PageRecord
 from focused.frontier.store_sqlite import SqliteStore
 from focused.lab.demo.webs import WEBS, make_web
+from focused.lab.redis.server import RedisServer
+from focused.lab.redis.stores import PromptStore
 from focused.pages.evidence import Evidence
 from focused.pages.page import page_from_html
 from focused.pages.urls import url_to_host, url_to_key
@@ -35,8 +37,6 @@ from focused.prioritizers.base import Lessons
 from focused.prioritizers.focused import Focused
 from focused.redis.server import operation
 from focused.redis.store import RedisStore
-from focused.redis.testing.server import RedisServer
-from focused.redis.testing.stores import PromptStore
 from focused.redis.workers.trainer import PooledTrainer
 
 FETCHED = 1 / 3

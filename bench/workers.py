@@ -24,11 +24,11 @@ from typing import Any
 
 from focused.lab.demo.bulk import bulk_web
 from focused.lab.process import CrawlProcess, crawl_environment
+from focused.lab.redis.server import RedisServer
+from focused.lab.redis.workers import Workers
 from focused.lab.replay.server import serve
 from focused.lab.toml import to_toml
 from focused.papers.paths.topics import read_examples, read_topics
-from focused.redis.testing.server import RedisServer
-from focused.redis.testing.workers import Workers
 from focused.warc.web import Web
 
 QUIET = {"LOG_LEVEL": "INFO", "ROBOTSTXT_OBEY": False, "DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": False}

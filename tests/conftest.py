@@ -12,7 +12,7 @@ from hypothesis import settings
 from scrapy.cmdline import execute
 from scrapy.settings import Settings
 
-from focused.redis.testing.server import RedisServer
+from focused.lab.redis.server import RedisServer
 from tests.small_web import SmallWeb
 
 # Where a green run lets a change in, the same change must not fail by the luck of the draw; everywhere else new

@@ -17,13 +17,13 @@ from scrapy.settings import Settings
 
 from focused.lab.demo.bulk import bulk_web
 from focused.lab.demo.web import GeneratedWeb
+from focused.lab.redis.server import RedisServer
+from focused.lab.redis.workers import CRAWL, Worker, Workers
 from focused.lab.site.crawl import run_crawl
 from focused.lab.site.reply import Reply, linking, redirect
 from focused.lab.site.server import SitePage, SiteServer
 from focused.redis.reading.reader import open_readers
 from focused.redis.reading.status import RedisStatus
-from focused.redis.testing.server import RedisServer
-from focused.redis.testing.workers import CRAWL, Worker, Workers
 from focused.report.figures import PageFigures
 from focused.report.job_reader import JobReader
 from focused.report.reader import CrawlReader

@@ -8,11 +8,11 @@ import numpy as np
 
 from focused.frontier.store import NewLink, Outcome, PageRecord
 from focused.frontier.store_sqlite import SqliteStore
+from focused.lab.redis.server import RedisServer
+from focused.lab.redis.stores import PromptStore
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Prioritizer
 from focused.redis.store import RedisStore
-from focused.redis.testing.server import RedisServer
-from focused.redis.testing.stores import PromptStore
 
 _NAMES = count(1)
 

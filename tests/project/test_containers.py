@@ -18,7 +18,7 @@ import yaml
 from scrapy.settings import Settings, default_settings
 
 from focused.defaults import DEFAULTS
-from focused.redis.testing.server import RedisServer
+from focused.lab.redis.server import RedisServer
 from tests.egg import ROOT
 
 INSTRUCTIONS = {"FROM", "RUN", "COPY", "ENV", "USER", "WORKDIR", "ENTRYPOINT"}

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from focused.frontier.store import NewLink, Outcome, PageRecord, StoreBroken
+from focused.lab.redis.server import RedisServer
 from focused.redis.store import RedisStore
-from focused.redis.testing.server import RedisServer
 from tests.frontier.frontiers import lease, open_redis
 
 AOF = ("--appendonly", "yes", "--appendfsync")

@@ -20,10 +20,10 @@ from scrapy.settings import Settings
 
 from focused.frontier.store import NewLink, Outcome, PageRecord
 from focused.lab.process import crawl_environment
+from focused.lab.redis.server import RedisServer
 from focused.redis.reading.reader import open_readers
 from focused.redis.reading.status import RedisStatus
 from focused.redis.store import RedisStore
-from focused.redis.testing.server import RedisServer
 from focused.report.status import CUT_SHORT, ENDED, RUNNING, UNFOLLOWED
 from focused.report.status_text import status_lines
 from focused.visits.training import MODEL

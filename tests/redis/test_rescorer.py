@@ -16,7 +16,7 @@ import pytest
 from scrapy.settings import BaseSettings
 
 from focused.frontier.store import NewLink, StoreBroken
-from focused.redis.testing.server import RedisServer
+from focused.lab.redis.server import RedisServer
 from focused.redis.workers import rescorer
 from focused.redis.workers.rescorer import Rescorer
 from tests.frontier.frontiers import Frontier, Plain, add, addresses

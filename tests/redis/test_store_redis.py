@@ -13,9 +13,9 @@ from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import ResponseError
 
 from focused.frontier.store import SEED_RANK, JobRefused, NewLink, Outcome, PageRecord, StoreBroken
+from focused.lab.redis.server import RedisServer
 from focused.redis.server import forget
 from focused.redis.store import RedisStore
-from focused.redis.testing.server import RedisServer
 from tests.frontier.frontiers import Frontier, Plain, add, addresses, always, crash, lease, open_redis, rescore
 
 

@@ -14,13 +14,13 @@ from scrapy.settings import Settings
 from focused.critics.base import Verdict
 from focused.frontier.starts import ABOUT
 from focused.frontier.store import Lease, NewLink, Outcome, PageRecord
+from focused.lab.redis.server import RedisServer
 from focused.pages.page import PageLimits, parse_page
 from focused.pages.tokens import CrawlLexicon
 from focused.prioritizers.base import Lessons
 from focused.prioritizers.focused import Focused
 from focused.redis.reading.reader import open_readers
 from focused.redis.store import RedisStore
-from focused.redis.testing.server import RedisServer
 from focused.report.html import render_report
 from focused.report.learned import learned_by_offset, saved_prioritizer
 from focused.report.lessons import read_lessons

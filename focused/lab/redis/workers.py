@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from focused.lab.process import LONGEST, OWN_SERVER, CrawlProcess
-from focused.redis.testing.server import RedisServer
+from focused.lab.redis.server import RedisServer
 
 CRAWL = "test"
 _TICK = 0.05

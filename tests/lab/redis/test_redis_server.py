@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from focused.redis.testing import server as redis_server
-from focused.redis.testing.server import RedisServer
+from focused.lab.redis import server as redis_server
+from focused.lab.redis.server import RedisServer
 
 
 def test_a_server_that_does_not_get_ready_is_not_left_running(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
