@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -12,7 +11,7 @@ from typing import Any
 
 from scrapy.exceptions import UsageError
 
-from focused.files import write_whole
+from focused.files import until_reader_stops, write_whole
 from focused.running.command import CrawlCommand
 
 
@@ -62,22 +61,12 @@ class Command(CrawlCommand):
         path, kind = format_of(opts.out, self.settings)
         write = partial(write_items, read, kind=kind, settings=self.settings, least=opts.relevant)
         if path == "-":
-            _to_stdout(write)
+            with until_reader_stops(), open(sys.stdout.fileno(), "wb", closefd=False) as out:
+                write(file=out)
             return
         with write_whole(Path(path)) as file:
             count = write(file=file)
         print(f"{count} items: {path}")
-
-
-def _to_stdout(write: Callable[..., int]) -> None:
-    # The exporters close what they are given.
-    with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out:
-        try:
-            write(file=out)
-            out.flush()
-        except BrokenPipeError:
-            # The reader (head, say) has seen enough.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), out.fileno())
 
 
 def _write_state(state: bytes, path: Path, words: str) -> None:

@@ -16,18 +16,16 @@ from focused.defaults import read
 class StatsFileExtension:
     """Writes the statistics when the spider has closed."""
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
+    def __init__(self, crawler: Crawler) -> None:
         path = read(crawler.settings, "FOCUSED_STATS_FILE")
         if not path:
             raise NotConfigured
-        extension = cls(crawler, Path(path))
-        crawler.signals.connect(extension.engine_stopped, signals.engine_stopped)
-        return extension
+        self.crawler, self.path = crawler, Path(path)
+        crawler.signals.connect(self.engine_stopped, signals.engine_stopped)
 
-    def __init__(self, crawler: Crawler, path: Path) -> None:
-        self.crawler = crawler
-        self.path = path
+    @classmethod
+    def from_crawler(cls, crawler: Crawler) -> Self:
+        return cls(crawler)
 
     def engine_stopped(self) -> None:
         """Write all there is; what JSON does not know (a date) as text."""

@@ -8,7 +8,7 @@ the page forbids itself all scripts but ours, by its hash.
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from hashlib import sha256
 from importlib import resources
@@ -60,7 +60,8 @@ def _template(name: str) -> str:
 
 def _content(reader: CrawlReader) -> dict[str, Any]:
     status, starts = reader.status(most_hosts=0), reader.starts()
-    figures = PageFigures(reader.page_table())
+    table = reader.page_table()
+    figures = PageFigures(table)
     waiting = {line.host: line.links for line in status.waiting_by_host}
     hosts, host_count = figures.hosts(waiting, _MOST_HOSTS)
     found = figures.best(_MOST_FOUND, least=RELEVANT)
@@ -84,7 +85,7 @@ def _content(reader: CrawlReader) -> dict[str, Any]:
         "some": reader.pages(figures.some(_MOST_PAGES)),
         "written": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
         **_charts(figures),
-        **_learned(reader),
+        **_learned(reader, table.link.tolist()),
     }
 
 
@@ -117,12 +118,12 @@ def _both(draw: Callable[[int], str], wide: int = _WIDE) -> Markup:
     return Markup(f'<div class="on-wide">{draw(wide)}</div><div class="on-phone">{draw(_NARROW)}</div>')  # noqa: S704
 
 
-def _learned(reader: CrawlReader) -> dict[str, Any]:
+def _learned(reader: CrawlReader, pages: Sequence[int]) -> dict[str, Any]:
     try:
         prioritizer, when = saved_prioritizer(reader)
     except JobRefused:
         return {"learned": []}
-    learned = learned_by_offset(reader, prioritizer)
+    learned = learned_by_offset(reader, prioritizer, pages)
     bars = [(signed(at.offset), at.mass) for at in learned if at.offset in OFFSETS]
     titles = {"x_label": "offset from the link", "y_label": "weight per link"}
     chart = _both(lambda width: bar_chart(bars, **titles, width=width, height=220))

@@ -153,18 +153,8 @@ class JobReader(CrawlReader):
         rows = self._connection.execute("SELECT id, word FROM words").fetchall()
         return WordTable(np.array([row[0] for row in rows], np.uint32), [row[1] for row in rows])
 
-    def evidence_of(self, link: int) -> Evidence | None:
-        return self._evidence.of(leading_to(self._connection.execute, link))
-
-    def evidence_of_pages(self, most: int) -> Iterator[Evidence]:
-        rows: dict[int, list[int]] = {}
-        query = "SELECT e.block, e.row FROM pages p JOIN evidence e ON e.link = p.link ORDER BY p.seq DESC LIMIT ?"
-        for block, row in self._connection.execute(query, (most,)):
-            rows.setdefault(block, []).append(row)
-        for block, wanted in rows.items():
-            found = self._row("SELECT data FROM blocks WHERE id = ?", block)
-            if found is not None:
-                yield Evidence.from_bytes(found["data"]).select(wanted)
+    def evidence_of(self, *links: int) -> Evidence | None:
+        return self._evidence.of([each for link in links for each in leading_to(self._connection.execute, link)])
 
     def _row(self, query: str, *values: Any) -> sqlite3.Row | None:
         row: sqlite3.Row | None = self._connection.execute(query, values).fetchone()

@@ -22,7 +22,7 @@ from focused.report.reader import CrawlReader
 from focused.report.words import WordTable
 
 OFFSETS = tuple(range(-5, 6))
-_MOST_ROWS = 50_000
+_MOST_ROWS, _AT_ONCE = 50_000, 1_000
 _LEAST_PAGES = 3
 _LEAST_SHARE = 0.2
 """Of what weighs most: words that weigh less say next to nothing."""
@@ -66,17 +66,30 @@ def saved_prioritizer(reader: CrawlReader) -> tuple[Prioritizer, str]:
     return prioritizer, state.when
 
 
-def learned_by_offset(reader: CrawlReader, prioritizer: Prioritizer, most: int = 8) -> list[AtOffset]:
+def learned_by_offset(
+    reader: CrawlReader, prioritizer: Prioritizer, pages: Sequence[int], most: int = 8
+) -> list[AtOffset]:
     """The words that weigh most at each offset, and in addresses if the prioritizer reads them.
 
-    Nothing if it has learned nothing of words.
+    They are those of links to some pages (`PageTable.link`), the latest of them. Nothing if it has learned nothing of
+    words.
     """
-    seen = _Seen(reader.evidence_of_pages(_MOST_ROWS), prioritizer)
+    seen = _Seen(_latest_evidence(reader, pages), prioritizer)
     if not np.any(seen.weights):
         return []
     words = reader.words()
     around, of_addresses = (list(_loudest(words, seen, offsets, most)) for offsets in (OFFSETS, (ADDRESS,)))
     return around + [at for at in of_addresses if at.speak_for or at.speak_against]
+
+
+def _latest_evidence(reader: CrawlReader, pages: Sequence[int]) -> Iterator[Evidence]:
+    end, rows = len(pages), 0
+    while end > 0 and rows < _MOST_ROWS:
+        evidence = reader.evidence_of(*pages[max(end - _AT_ONCE, 0) : end])
+        end -= _AT_ONCE
+        if evidence is not None:
+            rows += len(evidence)
+            yield evidence
 
 
 class _Seen:

@@ -161,8 +161,5 @@ class CrawlReader(Protocol):
     def words(self) -> WordTable:
         """The words of its pages."""
 
-    def evidence_of(self, link: int) -> Evidence | None:
-        """All kept evidence of a link, redirects that lead to it included."""
-
-    def evidence_of_pages(self, most: int) -> Iterator[Evidence]:
-        """The evidence of links whose pages were judged, the latest pages first: at most so many links."""
+    def evidence_of(self, *links: int) -> Evidence | None:
+        """All kept evidence of some links, redirects that lead to them included."""

@@ -165,7 +165,7 @@ def test_lessons_and_learned_words_are_read_from_what_is_kept(reader: CrawlReade
     assert all(lesson.source_relevance.tolist() == [0.75] for lesson in lessons)
     prioritizer = saved_prioritizer(reader)[0]
     assert np.any(prioritizer.weights_of(lessons[0].evidence.ids))
-    learned = learned_by_offset(reader, prioritizer)
+    learned = learned_by_offset(reader, prioritizer, reader.page_table().link.tolist())
     assert [at.offset for at in learned[:11]] == list(range(-5, 6))
     text = render_report(reader)
     assert "What the prioritizer learned" in text

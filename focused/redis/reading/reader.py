@@ -143,7 +143,7 @@ class RedisReader(CrawlReader):
         return next(filter(None, links), None)
 
     def link(self, number: int) -> LinkLine | None:
-        record, outcome, detail = self._record(number)
+        ((record, outcome, detail),) = self._records(number)
         if not record:
             return None
         head = np.frombuffer(record, HEAD, 1)[0]
@@ -161,14 +161,15 @@ class RedisReader(CrawlReader):
             target=int.from_bytes(self._ask("hget", "targets", _bin(number)) or b"", "big"),
         )
 
-    def _record(self, number: int) -> tuple[bytes, Outcome, str]:
-        """The record of a link, and how it ended if it has; b'' if it is not known."""
-        record: bytes | None = self._ask("hget", "links", _bin(number))
-        if record:
-            return record, Outcome.NONE, ""
-        past: bytes = self._ask("hget", "past", _bin(number)) or b"\0\0"
-        end = 2 + past[1]
-        return past[end:], Outcome(past[0]), past[2:end].decode("utf-8", "replace")
+    def _records(self, *links: int) -> Iterator[tuple[bytes, Outcome, str]]:
+        """The record of each link, and how it ended if it has; b'' if it is not known."""
+        keys = [_bin(link) for link in links]
+        for record, past in zip(*(self._ask("hmget", key, keys) for key in ("links", "past")), strict=True):
+            if record or not past:
+                yield record or b"", Outcome.NONE, ""
+            else:
+                end = 2 + past[1]
+                yield past[end:], Outcome(past[0]), past[2:end].decode("utf-8", "replace")
 
     def waiting_links(self, prioritizer: Prioritizer) -> WaitingLinks:
         """As Redis has them in order: by the model that scored them last."""
@@ -211,26 +212,11 @@ class RedisReader(CrawlReader):
         ids = np.frombuffer(b"".join(words), ">u4").astype(np.uint32)
         return WordTable(ids, [word.decode("utf-8", "replace") for word in words.values()], self._packing().bits)
 
-    def evidence_of(self, link: int) -> Evidence | None:
-        record, _, _ = self._record(link)
-        if not record:
-            return None
-        evidence = self._packing().read([record], np.array([link], np.int64)).evidence
+    def evidence_of(self, *links: int) -> Evidence | None:
+        records = [record for record, _, _ in self._records(*links)]
+        known = np.flatnonzero(list(map(bool, records)))
+        evidence = self._packing().read([records[i] for i in known.tolist()], np.array(links, np.int64)[known]).evidence
         return evidence if len(evidence) else None
-
-    def evidence_of_pages(self, most: int) -> Iterator[Evidence]:
-        links, heads = self._heads("pages", _PAGE)
-        latest, packing = links[np.argsort(-heads["order"].astype(np.int64))], self._packing()
-        for begin in range(0, len(latest), _AT_ONCE):
-            some = latest[begin : begin + _AT_ONCE]
-            past = self._ask("hmget", "past", [_bin(link) for link in some.tolist()])
-            kept = [i for i, raw in enumerate(past) if raw]
-            records = [past[i][2 + past[i][1] :] for i in kept]
-            if not records or most <= 0:
-                return
-            evidence = packing.read(records, some[kept]).evidence
-            yield evidence.select(range(min(most, len(evidence))))
-            most -= len(evidence)
 
     # --- asking ------------------------------------------------------------------------------------------------
 
