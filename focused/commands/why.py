@@ -28,7 +28,8 @@ class Command(CrawlCommand):
         add("--links", type=whole_number(), default=10, metavar="N", help=links)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        from focused.report.why import UnknownLink, explain_link, list_next
+        from focused.report.waiting import list_next
+        from focused.report.why import UnknownLink, explain_link
 
         place = opts.job or self.settings.get("JOBDIR")
         if not place:

@@ -46,7 +46,7 @@ def write_report(reader: CrawlReader, path: Path) -> None:
 def render_report(reader: CrawlReader) -> str:
     """The report of a crawl, as HTML."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(number=_number, short=short, weight=_weight, where=_where, is_web=_is_web)
+    environment.filters.update(number="{:,}".format, short=short, weight=_weight, where=_where, is_web=_is_web)
     script = _template("found.js")
     digest = b64encode(sha256(script.encode()).digest()).decode()
     page = environment.from_string(_template("report.html"))
@@ -143,10 +143,6 @@ def _outcomes(reader: CrawlReader, status: Status) -> list[dict[str, Any]]:
         for name, count in counts
         if count
     ]
-
-
-def _number(value: float) -> str:
-    return f"{value:,}"
 
 
 def _weight(value: float) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 
 from focused.report.status import Status
-from focused.report.text import WIDE, counted, outcomes_in_words, short
+from focused.report.text import WIDE, counted, listed, outcomes_in_words, short
 
 
 def status_json(status: Status) -> str:
@@ -37,7 +37,8 @@ def status_lines(status: Status) -> Iterator[str]:
     )
     yield from (f"  {label:<12} {words}" for label, words in lines)
     yield from status.further_lists()
-    yield from _hosts(status)
+    hosts = [(line.links, short(line.host, WIDE)) for line in status.waiting_by_host]
+    yield from listed("links waiting, by host", hosts, status.hosts_waiting, "host")
     if not status.is_running:
         yield ""
         yield status.next_step()
@@ -64,14 +65,3 @@ def _waiting(status: Status) -> str:
     if not status.is_running and not status.leased:
         return links + hosts
     return f"{links}{hosts}, {status.leased:,} {'' if status.is_running else 'were '}in progress"
-
-
-def _hosts(status: Status) -> Iterator[str]:
-    if not status.waiting_by_host:
-        return
-    yield ""
-    yield "  links waiting, by host"
-    yield from (f"  {line.links:>10,}  {short(line.host, WIDE)}" for line in status.waiting_by_host)
-    more = status.hosts_waiting - len(status.waiting_by_host)
-    if more:
-        yield f"              and {counted(more, 'more host')}"

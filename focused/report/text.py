@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 WIDE = 70
@@ -51,6 +51,17 @@ def outcomes_in_words(counts: Mapping[str, int]) -> list[str]:
         for name, words in OUTCOMES.items()
         if counts.get(name)
     ]
+
+
+def listed(heading: str, lines: Sequence[tuple[int, str]], total: int, what: str) -> Iterator[str]:
+    """Numbers with names, after an empty line; nothing if there are none. There may be more in ``total``."""
+    if not lines:
+        return
+    yield ""
+    yield f"  {heading}"
+    yield from (f"  {number:>10,}  {words}" for number, words in lines)
+    if total > len(lines):
+        yield f"              and {counted(total - len(lines), f'more {what}')}"
 
 
 def time_span(seconds: float) -> str:

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.frontier.store import SEED_RANK
-from focused.report.reader import LinkLine, WaitingLinks
-from focused.report.text import short
+from focused.report.learned import saved_prioritizer
+from focused.report.reader import CrawlReader, LinkLine, WaitingLinks
+from focused.report.text import counted, short
 
 
 def place_of(waiting: WaitingLinks, link: LinkLine) -> Iterator[str]:
@@ -23,10 +24,21 @@ def place_of(waiting: WaitingLinks, link: LinkLine) -> Iterator[str]:
         )
 
 
-def first_links(waiting: WaitingLinks, most: int) -> Iterator[tuple[int, float | None]]:
-    """The links that come next as far as their hosts may be fetched, with their scores; None for a seed."""
+def list_next(reader: CrawlReader, *, most: int = 10) -> Iterator[str]:
+    """The links that come next as far as their hosts may be fetched, line by line.
+
+    JobRefused if the prioritizer of the crawl cannot be made again.
+    """
+    waiting = reader.waiting_links(saved_prioritizer(reader)[0])
+    if not len(waiting.link):
+        yield "No link is waiting."
+        return
+    yield f"{counted(len(waiting.link), 'link')} waiting; the next ones, with their scores:"
     for at in _order(waiting)[:most].tolist():
-        yield int(waiting.link[at]), None if waiting.rank[at] >= SEED_RANK else float(waiting.score[at])
+        link = reader.link(int(waiting.link[at]))
+        score = "seed" if waiting.rank[at] >= SEED_RANK else f"{waiting.score[at]:.3f}"
+        if link is not None:
+            yield f"{score:>7}  {short(link.url, 2_000)}"
 
 
 def _order(waiting: WaitingLinks) -> NDArray[np.int64]:

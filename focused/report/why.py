@@ -14,7 +14,7 @@ from focused.report.learned import saved_prioritizer
 from focused.report.reader import CrawlReader, LinkLine, PageLine
 from focused.report.reasons import reasons
 from focused.report.text import counted, short, signed
-from focused.report.waiting import first_links, place_of
+from focused.report.waiting import place_of
 from focused.report.words import Feature, in_order
 
 _MOST_WORDS = 14
@@ -36,20 +36,6 @@ class UnknownLink(LookupError):
 def explain_link(reader: CrawlReader, url: str, *, most: int = 10) -> Iterator[str]:
     """The story of an address, line by line. UnknownLink if the crawl does not know it."""
     yield from _Story(reader, most).lines(find_link(reader, url))
-
-
-def list_next(reader: CrawlReader, *, most: int = 10) -> Iterator[str]:
-    """The links that the crawl would follow next, line by line. JobRefused if its prioritizer cannot be made again."""
-    waiting = reader.waiting_links(saved_prioritizer(reader)[0])
-    if not len(waiting.link):
-        yield "No link is waiting."
-        return
-    links = counted(len(waiting.link), "link")
-    yield f"{links} waiting; the next ones, with their scores:"
-    for number, score in first_links(waiting, most):
-        link = reader.link(number)
-        if link is not None:
-            yield f"{'seed' if score is None else f'{score:.3f}':>7}  {short(link.url, 2_000)}"
 
 
 def find_link(reader: CrawlReader, url: str) -> LinkLine:

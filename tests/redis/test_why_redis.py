@@ -25,7 +25,8 @@ from focused.report.html import render_report
 from focused.report.learned import learned_by_offset, saved_prioritizer
 from focused.report.lessons import read_lessons
 from focused.report.reader import CrawlReader
-from focused.report.why import UnknownLink, explain_link, list_next
+from focused.report.waiting import list_next
+from focused.report.why import UnknownLink, explain_link
 from focused.visits.training import MODEL
 from tests.frontier.frontiers import lease
 

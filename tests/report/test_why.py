@@ -15,7 +15,8 @@ import pytest
 from focused.frontier.records import read_records
 from focused.lab.site.crawl import CrawlResult
 from focused.report.job_reader import JobReader
-from focused.report.why import UnknownLink, explain_link, list_next
+from focused.report.waiting import list_next
+from focused.report.why import UnknownLink, explain_link
 
 A = "http://a.example"
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from rich.filesize import decimal
+
 from focused.report.status import CUT_SHORT, Status
-from focused.report.text import WIDE, counted, short, time_span
+from focused.report.text import WIDE, counted, listed, short, time_span
 
 _MOST_WORKERS = 20
-_UNITS = ("bytes", "kB", "MB", "GB", "TB")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +105,8 @@ class RedisStatus(Status):
             yield "losses", ", ".join(f"{number:,} {words}" for number, words in losses if number)
 
     def further_lists(self) -> Iterator[str]:
-        if not self.workers:
-            return
-        yield ""
-        yield "  links in progress, by worker"
-        for worker in self.workers[:_MOST_WORKERS]:
-            yield f"  {worker.leases:>10,}  {short(worker.name, WIDE)}{_sign_of_life(worker)}"
-        more = len(self.workers) - _MOST_WORKERS
-        if more > 0:
-            yield f"              and {counted(more, 'more worker')}"
+        workers = [(one.leases, short(one.name, WIDE) + _sign_of_life(one)) for one in self.workers[:_MOST_WORKERS]]
+        return listed("links in progress, by worker", workers, len(self.workers), "worker")
 
     @property
     def again(self) -> str:
@@ -126,15 +120,8 @@ class RedisStatus(Status):
 def _memory(memory: MemoryStatus, waiting: int) -> str:
     link = "" if memory.link is None else f", {memory.link:,} bytes per waiting link"
     cap = f", {waiting / memory.most_waiting:.0%} of {memory.most_waiting:,} links" if memory.most_waiting else ""
-    most = f" of {_bytes(memory.most)}" if memory.most else ", without a limit"
-    return f"about {_bytes(memory.crawl)}{link}{cap}; the server {_bytes(memory.server)}{most}"
-
-
-def _bytes(number: float) -> str:
-    unit = 0
-    while number >= 1_000 and unit < len(_UNITS) - 1:
-        number, unit = number / 1_000, unit + 1
-    return f"{number:.{1 if unit > 1 else 0}f} {_UNITS[unit]}"
+    most = f" of {decimal(memory.most)}" if memory.most else ", without a limit"
+    return f"about {decimal(memory.crawl)}{link}{cap}; the server {decimal(memory.server)}{most}"
 
 
 def _sign_of_life(worker: WorkerStatus) -> str:
