@@ -39,6 +39,7 @@ _SCRIPT = (files("focused.redis.reading") / "status.lua").read_text("utf-8")
 _SPAN, _SPANS = 10, 30
 # Pages, duplicates among them, the sum of R of the others.
 _RECENT = struct.Struct("<IId")
+_BYTES = "surrogateescape"
 # Of so many entries the memory of a key is estimated, and of so many hosts that of all their keys.
 _ENTRIES, _SOME_HOSTS = 100, 50
 
@@ -50,7 +51,8 @@ def read_redis_status(
     began = monotonic()
     meta = f"{prefix_of(crawl)}meta"
     packed = client.eval_ro(_SCRIPT, 1, meta, MODEL, ABOUT, UNFOLLOWED, most_hosts, _ENTRIES, _SOME_HOSTS)
-    found = _Found({key.decode(): value for key, value in msgpack.unpackb(packed, raw=True).items()})
+    # Some of it is bytes, which come back by the same way.
+    found = _Found(msgpack.unpackb(packed, unicode_errors=_BYTES))
     if not found.is_there:
         return None
     return RedisStatus(
@@ -73,9 +75,8 @@ class _Found:
 
     def __init__(self, raw: Mapping[str, Any]) -> None:
         self.raw = raw
-        self.meta: dict[str, str] = {key.decode(): value.decode() for key, value in raw["meta"]}
-        about = raw["about"]
-        self._about: dict[str, Any] = json.loads(about) if about else {}
+        self.meta: dict[str, str] = dict(raw["meta"])
+        self._about: dict[str, Any] = json.loads(raw["about"] or "{}")
         seconds, microseconds = map(int, raw["time"])
         # Nobody has called for so long; meanwhile the clock of the crawl is stopped.
         self._silence = max(seconds + microseconds / 1e6 - float(self.meta.get("heard", 0)), 0.0)
@@ -91,11 +92,11 @@ class _Found:
         trainer = self.meta["trainer"] if trains and "trainer" in self.meta else None
         workers = [
             WorkerStatus(
-                name=name.decode(),
+                name=name,
                 leases=leases,
                 silent=round(now - float(sign), 1),
                 alive=now - float(sign) < self._setting("FOCUSED_LEASE_SECONDS"),
-                trains=name.decode() == trainer,
+                trains=name == trainer,
             )
             for name, sign, leases in self.raw["workers"]
         ]
@@ -115,8 +116,9 @@ class _Found:
     def pages(self) -> dict[str, Any]:
         pages = self._count("pages")
         first = max(int(self._clock // _SPAN) - _SPANS + 1, 0)
-        recent = [_RECENT.unpack(value) for span, value in self.raw["recent"] if int(span) >= first]
-        recent_pages, copies, relevance = (sum(column) for column in zip((0, 0, 0.0), *recent, strict=True))
+        lately = [value.encode(errors=_BYTES) for span, value in self.raw["recent"] if int(span) >= first]
+        columns = zip((0, 0, 0.0), *map(_RECENT.unpack, lately), strict=True)
+        recent_pages, copies, relevance = map(sum, columns)
         judged, judged_lately = pages - self._count("duplicates"), recent_pages - copies
         return {
             "pages": pages,
@@ -135,7 +137,7 @@ class _Found:
             "waiting": self._count("waiting"),
             "leased": self._count("leased"),
             "hosts_waiting": self.raw["hosts_waiting"],
-            "waiting_by_host": [HostWaiting(name.decode("utf-8", "replace"), int(links)) for name, links in hosts],
+            "waiting_by_host": [HostWaiting(name, int(links)) for name, links in hosts],
             **{what: self._count(what) for what in ("dropped", "taken_back", "refused")},
         }
 
@@ -149,8 +151,8 @@ class _Found:
         }
 
     def memory(self) -> MemoryStatus:
-        memory = {key.decode(): value for key, value in self.raw["memory"].items()}
-        server = dict(line.split(":", 1) for line in self.raw["server"].decode().split("\r\n") if ":" in line)
+        memory = self.raw["memory"]
+        server = dict(line.split(":", 1) for line in self.raw["server"].split("\r\n") if ":" in line)
         waiting, queued, seen = self._count("waiting"), memory["queued"], self.raw["seen"]
         order = memory["order"] / queued if queued else 0.0
         link = order + memory["links"] / (waiting + self._count("leased")) + memory["ids"] / seen if waiting else None
