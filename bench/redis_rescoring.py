@@ -28,7 +28,7 @@ from bench.redis_store import fill, open_store, read_web, taught
 from focused.lab.demo.webs import make_web
 from focused.lab.redis.server import RedisServer
 from focused.lab.redis.workers import CRAWL, Workers
-from focused.lab.site.reply import Reply, Visit, stored
+from focused.lab.site.reply import Reply, SiteRequest, stored
 from focused.lab.site.server import SiteServer
 from focused.prioritizers.focused import Focused
 
@@ -51,7 +51,7 @@ def copies(web: str) -> SiteServer:
     """The pages of a web, on their hosts and on all that are called like these with something before."""
     pages = make_web(web).pages
 
-    def answer(visit: Visit) -> Reply:
+    def answer(visit: SiteRequest) -> Reply:
         _, _, host = visit.host.partition(".")
         page = pages.get(visit.url) or pages.get(visit.url.replace(visit.host, host, 1))
         return stored(page) if page else Reply(status=404)

@@ -106,13 +106,13 @@ class Parts:
             self.critic,
             job.training,
             self.scope,
-            counter=_Counter(crawler),
+            counter=_StatsTally(crawler),
             follow_duplicates=read(crawler.settings, "FOCUSED_FOLLOW_DUPLICATES"),
         )
         self.learning = Learning(crawler, self)
 
 
-class _Counter:
+class _StatsTally:
     """Counts in a crawl's statistics, and tells its extensions."""
 
     def __init__(self, crawler: Crawler) -> None:

@@ -40,7 +40,7 @@ _FIRST_WAIT = 60.0
 
 
 @dataclass(slots=True)
-class Rules:
+class SiteRules:
     """What is known of a site's robots.txt.
 
     Without a parser everything is allowed; while ``failures`` is not 0, nothing is. ``until`` is when to ask again,
@@ -70,7 +70,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         # The slots in Scrapy's downloader that a robots.txt has slowed down.
         self._slowed: set[str] = set()
         remembered: int = read(settings, "FOCUSED_ROBOTS_HOSTS")
-        self._rules_of = lru_cache(remembered)(Rules)
+        self._rules_of = lru_cache(remembered)(SiteRules)
 
     async def robot_parser(self, request: Request) -> RobotParser | None:
         """The rules for a request; raises `Postponed` or `DeniedByRobots` where there can be none."""
@@ -99,7 +99,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         except IgnoreRequest as error:
             raise DeniedByRobots(*error.args) from None
 
-    async def _fetch(self, rules: Rules, request: Request) -> None:
+    async def _fetch(self, rules: SiteRules, request: Request) -> None:
         rules.refusal = None
         robots = Request(
             f"{rules.site}/robots.txt",
@@ -133,7 +133,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
                 raise
             return None
 
-    def _take(self, rules: Rules, response: Response | None, request: Request) -> None:
+    def _take(self, rules: SiteRules, response: Response | None, request: Request) -> None:
         self.crawler.stats.inc_value("robotstxt/response_count")
         status = 404 if response is None else response.status
         self.crawler.stats.inc_value(f"robotstxt/response_status_count/{status}")
@@ -149,7 +149,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             self.crawler.signals.send_catch_log(signals.robots_parsed, robotparser=rules.parser, request=request)
             rules.delay = self._delay(rules.parser, request)
 
-    def _fail(self, rules: Rules, why: str, seconds: float | None = None) -> None:
+    def _fail(self, rules: SiteRules, why: str, seconds: float | None = None) -> None:
         rules.failures += 1
         rules.parser = None
         if seconds is None:
@@ -158,7 +158,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         host = rules.site.partition("://")[2]
         logger.info("robots.txt of %s cannot be read (%s): the host waits for %.0f seconds", host, why, seconds)
 
-    def _put_off(self, rules: Rules, request: Request) -> None:
+    def _put_off(self, rules: SiteRules, request: Request) -> None:
         if rules.failures >= self._tries:
             self.crawler.stats.inc_value("robotstxt/unreachable")
             raise DeniedByRobots(f"robots.txt could not be read {rules.failures} times: {request.url}")

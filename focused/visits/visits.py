@@ -25,7 +25,7 @@ UNFOLLOWED = "unfollowed"
 """The note of a job that says how many links were not followed, since their pages had the content of others."""
 
 
-class Counter(Protocol):
+class Tally(Protocol):
     """Where the steps are counted."""
 
     def count(self, what: str, number: float = 1) -> None:
@@ -45,7 +45,7 @@ class Visits:
         training: Training,
         scope: Scope,
         *,
-        counter: Counter,
+        counter: Tally,
         follow_duplicates: bool = False,
     ) -> None:
         self._store, self._critic, self._training, self._scope = store, critic, training, scope

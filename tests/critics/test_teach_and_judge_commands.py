@@ -14,7 +14,7 @@ import msgspec
 import pytest
 from scrapy.settings import Settings
 
-from focused.lab.site.reply import Reply, Visit
+from focused.lab.site.reply import Reply, SiteRequest
 from focused.lab.site.server import SiteServer
 from focused.teaching.plan import ExampleSource, plan_teaching
 from focused.testing.toys import BIRDS, MEALS, STARS
@@ -95,7 +95,7 @@ def test_examples_that_cannot_be_had_are_counted(site: SiteServer, folder: Path)
 def test_a_host_that_asks_for_a_moment_gets_it(site: SiteServer, folder: Path) -> None:
     asked: list[str] = []
 
-    def busy_once(visit: Visit) -> Reply:
+    def busy_once(visit: SiteRequest) -> Reply:
         asked.append(visit.url)
         if len(asked) == 1:
             return Reply(status=429, headers={"Retry-After": "1"}, body=b"later")

@@ -25,7 +25,7 @@ OPEN_CYCLES = {
 }
 """(room, room): one import of each cycle of rooms, for now."""
 
-TWO_MEANINGS = {"Rules", "Visit", "Counter"}
+TWO_MEANINGS: set[str] = set()
 """Names that classes of several rooms share, for now."""
 
 EVERYWHERE = {"Command"}

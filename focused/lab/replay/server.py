@@ -11,7 +11,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from focused.lab.replay.log import FetchLog
-from focused.lab.site.reply import Reply, Visit, stored
+from focused.lab.site.reply import Reply, SiteRequest, stored
 from focused.lab.site.server import SiteServer
 from focused.warc.web import Web
 
@@ -28,7 +28,7 @@ def serve(web: Web, *, port: int = 0, log: str | Path | None = None) -> Iterator
     """Serve a web from a thread of its own for as long as the block lasts; every answer is written to ``log``."""
     with closing(FetchLog(log)) as fetches:
 
-        def answer(visit: Visit) -> Reply:
+        def answer(visit: SiteRequest) -> Reply:
             if visit.method not in {"GET", "HEAD"}:
                 return _OTHER_METHOD
             recorded = web.get(visit.url)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from focused.lab.process import LONGEST, OWN_SERVER, STATS, CrawlProcess
-from focused.lab.site.reply import Visit
+from focused.lab.site.reply import SiteRequest
 from focused.lab.site.server import SiteServer
 
 
@@ -25,7 +25,7 @@ class CrawlResult:
     log: str
     items: list[dict[str, Any]]
     stats: dict[str, Any]
-    visits: list[Visit]
+    visits: list[SiteRequest]
     seconds: float
     cpu_seconds: float
     peak_mb: float

@@ -15,7 +15,7 @@ BEFORE_HEADERS = -1
 
 
 @dataclass(slots=True, eq=False)
-class Visit:
+class SiteRequest:
     """One request as the site saw it. Times are `time.monotonic`; ``gap`` is since the host's last request began.
 
     ``in_flight`` counts the host's requests in progress at that moment, including this one; ``ended`` is 0 until the
@@ -99,7 +99,7 @@ class _Stored(Reply):
         return [(name, value) for name, value in self.recorded if name.lower() != "connection"]
 
 
-Handler = Callable[[Visit], Reply]
+Handler = Callable[[SiteRequest], Reply]
 
 
 def stored(answer: Recorded) -> Reply:

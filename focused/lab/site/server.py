@@ -18,7 +18,7 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
-from focused.lab.site.reply import BEFORE_HEADERS, Handler, Reply, Visit, html, stored
+from focused.lab.site.reply import BEFORE_HEADERS, Handler, Reply, SiteRequest, html, stored
 from focused.warc.reader import Recorded
 
 SitePage = Reply | Handler | str | Recorded
@@ -30,7 +30,7 @@ class SiteServer:
     """Serve pages as a context manager.
 
     Pages are found by whole address (``http://a.example/x``) or, on any host, by path (``/x``); anything else is
-    answered with ``missing``. A page is a `Reply`, a function from `Visit` to `Reply`, plain HTML, or a
+    answered with ``missing``. A page is a `Reply`, a function from `SiteRequest` to `Reply`, plain HTML, or a
     recorded answer. Port 0 takes any that is free. The mapping may be changed while the server runs. One that does not
     remember its visits can run for any time.
     """
@@ -42,7 +42,7 @@ class SiteServer:
     ) -> None:
         self.pages = pages
         self.missing = missing
-        self.visits: list[Visit] = []
+        self.visits: list[SiteRequest] = []
         self.port = port
         self._remembers, self._count = remembers, 0
         self._changed = Condition()
@@ -76,7 +76,7 @@ class SiteServer:
         wanted = (visit for visit in visits if status is None or visit.status == status)
         return [visit.url for visit in wanted if visit.path != "/robots.txt"]
 
-    def visits_to(self, address: str) -> list[Visit]:
+    def visits_to(self, address: str) -> list[SiteRequest]:
         """The visits to one address, or to one path on any host."""
         return [visit for visit in self.visits if address in {visit.url, visit.path}]
 
@@ -140,7 +140,7 @@ class SiteServer:
                 return False
             return await _send(reply, visit, writer) and may_go_on
 
-    def _reply(self, visit: Visit) -> Reply:
+    def _reply(self, visit: SiteRequest) -> Reply:
         page = self.pages.get(visit.url) or self.pages.get(visit.path) or self.missing
         if isinstance(page, str):
             return html(page)
@@ -149,7 +149,7 @@ class SiteServer:
         return page(visit) if callable(page) else page
 
     @contextlib.contextmanager
-    def _visit(self, method: str, target: str, headers: Mapping[str, str]) -> Iterator[tuple[int, Visit]]:
+    def _visit(self, method: str, target: str, headers: Mapping[str, str]) -> Iterator[tuple[int, SiteRequest]]:
         """The number of a request and its record, as long as it lasts."""
         url = target if "://" in target else f"http://{headers.get('host', 'localhost')}{target}"
         parts = urlsplit(url)
@@ -158,7 +158,7 @@ class SiteServer:
         self._in_flight[host] = self._in_flight.get(host, 0) + 1
         gap = began - self._last[host] if host in self._last else None
         self._last[host] = began
-        visit = Visit(method, url, host, path, headers, self._in_flight[host], gap, began)
+        visit = SiteRequest(method, url, host, path, headers, self._in_flight[host], gap, began)
         with self._changed:
             self._count += 1
             if self._remembers:
@@ -179,7 +179,7 @@ def _parse(head: bytes) -> tuple[str, str, dict[str, str], bool]:
     return method, target, headers, version != "HTTP/1.0" and headers.get("connection", "").lower() != "close"
 
 
-async def _send(reply: Reply, visit: Visit, writer: asyncio.StreamWriter) -> bool:
+async def _send(reply: Reply, visit: SiteRequest, writer: asyncio.StreamWriter) -> bool:
     """Send an answer; True if the connection may be used again."""
     await asyncio.sleep(reply.wait)
     if reply.reset == BEFORE_HEADERS:

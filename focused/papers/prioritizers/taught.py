@@ -32,7 +32,7 @@ TeachingProgress = Callable[[int, int], None]
 FiguresByName = dict[str, float]
 FORMAT = 1
 MADE_FOR = "made for"
-Model = TypeVar("Model")
+M = TypeVar("M")
 
 
 class NotTaught(ValueError):
@@ -50,14 +50,14 @@ class KeptPrioritizer(Prioritizer):
         load_taught(folder, self, topic)
 
 
-class TaughtPrioritizer(KeptPrioritizer, Generic[Model]):
+class TaughtPrioritizer(KeptPrioritizer, Generic[M]):
     """A prioritizer that learns from paths, before the crawl; `teach` changes it, nothing else does."""
 
-    model_type: type[Model]
+    model_type: type[M]
     """What its model is, a dataclass."""
     bound_to: ClassVar[tuple[str, ...]]
     """The options that what was learned is bound to, each an attribute."""
-    _model: Model | None = None
+    _model: M | None = None
 
     taught: ClassVar[bool] = True
     taught_by = "--paths FILE"
@@ -65,13 +65,13 @@ class TaughtPrioritizer(KeptPrioritizer, Generic[Model]):
     """What suits it where paths are drawn for it: "walks" or "visits", as in `scrapy paths --kind`."""
 
     @property
-    def model(self) -> Model:
+    def model(self) -> M:
         """What was learned. NotTaught before `teach`."""
         if self._model is None:
             raise NotTaught(f"prioritizer {self.name!r} has not been taught: scrapy teach --prioritizer {self.name}")
         return self._model
 
-    def adopt(self, model: Model) -> None:
+    def adopt(self, model: M) -> None:
         """Take what was learned, just now or before."""
         self._model = model
 
@@ -129,7 +129,7 @@ def _model_to_arrays(model: Any) -> Arrays:
     return arrays
 
 
-def _arrays_to_model(kind: type[Model], arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> Model:
+def _arrays_to_model(kind: type[M], arrays: Mapping[str, NDArray[Any]], prefix: str = "") -> M:
     """What `_model_to_arrays` was given."""
     types, found = get_type_hints(kind), dict[str, Any]()
     for field in fields(kind):  # type: ignore[arg-type]  # a dataclass
