@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isnan
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from focused.pages.evidence import Evidence
 from focused.pages.page import Links, Page
 
 Combination = Literal["first", "max", "mean"]
-COMBINATIONS: tuple[Combination, ...] = get_args(Combination)
 LATE_WEIGHT = 0.5
 """What a late lesson weighs. It says less: the link was not followed, and most are links that many pages have."""
 

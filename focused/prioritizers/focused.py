@@ -169,7 +169,8 @@ class Focused(Prioritizer):
         self.visits = DirectoryVisits()
         self.learner = KalmanLearner(self.layout, bias=_BIAS, rarity=rarity, bits=bits, seed=seed)
         # What was learned means something only together with these.
-        self._made_for = {"prioritizer": self.name, "bits": bits, "d_max": d_max, "spread": spread, **switches}
+        own = {"format": _FORMAT, "prioritizer": self.name}
+        self._made_for = {**own, "bits": bits, "d_max": d_max, "spread": spread, **switches}
 
     def evidence(self, page: Page, verdict: Verdict, links: Links, **known: Any) -> Evidence:
         """Words within ``d_max`` leaves, words of the address, places; what the critic says of page, anchor, words."""
@@ -214,16 +215,11 @@ class Focused(Prioritizer):
 
     def state(self) -> Arrays:
         """What was learned, and the options it is bound to."""
-        made_for = np.array(json.dumps({"format": _FORMAT, **self._made_for}))
-        return {"made_for": made_for, **self.visits.state(), **self.learner.state()}
+        return {"made_for": np.array(json.dumps(self._made_for)), **self.visits.state(), **self.learner.state()}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Take back what `state` gave, if it was made with the same options."""
-        saved = json.loads(str(state["made_for"])) if "made_for" in state else {}
-        if saved.get("prioritizer") != self.name:
-            other = "'apprentice'" if "learner" in saved else "another"
-            raise ValueError(f"it was saved by {other}, not by {self.name!r}: name the prioritizer that saved it")
-        check_made_alike(saved, {"format": _FORMAT, **self._made_for})
+        check_made_alike(state, self.name, self._made_for)
         visits = DirectoryVisits.of(state)
         self.learner.restore(state)
         self.visits = visits

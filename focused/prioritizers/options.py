@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
+
+from numpy.typing import NDArray
 
 from focused.critics.base import Critic
 from focused.options import make, written
@@ -20,8 +23,14 @@ def build(
     return make(kind, options, table="prioritizer", file=file, critic=critic)
 
 
-def check_made_alike(saved: Mapping[str, Any], now: Mapping[str, Any]) -> None:
-    """ValueError if what was learned was learned with other options."""
+def check_made_alike(state: Mapping[str, NDArray[Any]], name: str, now: Mapping[str, Any]) -> None:
+    """ValueError unless a state was saved by the prioritizer of this name, with the same options."""
+    saved = json.loads(str(state["made_for"])) if "made_for" in state else {}
+    if "learner" in saved:
+        saved.setdefault("prioritizer", "apprentice")  # which did not say so at first
+    if saved.get("prioritizer") != name:
+        other = repr(saved["prioritizer"]) if "prioritizer" in saved else "another"
+        raise ValueError(f"it was saved by {other}, not by {name!r}: name the prioritizer that saved it")
     if saved.get("format") != now["format"]:
         raise ValueError("it was made by another version of this project")
     others = [name for name, value in now.items() if saved.get(name) != value]

@@ -22,7 +22,7 @@ from focused.problems import Problems, ProblemsError
 from focused.spiders.examples import Interrupted
 from focused.starting import refuse, topic_of
 from focused.teaching.plan import CannotTeach, needs_teaching, plan_teaching
-from focused.teaching.teach import teach_topic
+from focused.teaching.teach import carry_out
 from focused.topics.settings import check_settings
 from focused.topics.topic import Topic
 
@@ -70,6 +70,6 @@ async def teach_first(crawler: Crawler) -> None:
     own = Settings()
     own.update(crawler.settings)
     try:
-        await teach_topic(topic, own)
+        await carry_out(plan_teaching(topic, own), own)
     except (CannotTeach, ModelRefused, ProblemsError, Interrupted, OSError) as error:
         refuse(crawler, str(error), closing="not_taught")

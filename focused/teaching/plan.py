@@ -40,9 +40,6 @@ class ExampleSource:
         return {key: value for key, value in told.items() if value}
 
 
-AS_THE_TOPIC_SAYS = ExampleSource()
-
-
 @dataclass(frozen=True)
 class TeachingPlan:
     """What to teach, checked before anything is fetched."""
@@ -66,7 +63,7 @@ def needs_teaching(topic: Topic, settings: Settings) -> bool:
     return card is None and choose_critic(topic, read(settings, "FOCUSED_CRITIC")).kind.learns
 
 
-def plan_teaching(topic: Topic, settings: Settings, source: ExampleSource = AS_THE_TOPIC_SAYS) -> TeachingPlan:
+def plan_teaching(topic: Topic, settings: Settings, source: ExampleSource = ExampleSource()) -> TeachingPlan:
     """Check all that can be checked beforehand. TopicError or CannotTeach say what is wrong."""
     changes = {"examples": _absolute(source.examples) if source.examples else topic.examples}
     meant = msgspec.structs.replace(topic, **changes, focus=list(source.focus) or topic.focus)

@@ -3,7 +3,7 @@
 Used by ``scrapy teach``, and by ``scrapy crawl`` when a topic's critic is missing::
 
     if needs_teaching(topic, settings):
-        await teach_topic(topic, settings, runner=process)
+        await carry_out(plan_teaching(topic, settings), settings, runner=process)
 """
 
 from __future__ import annotations
@@ -24,32 +24,22 @@ from focused.pages.page import Page, page_from_html
 from focused.responses import limits_of
 from focused.spiders.examples import Progress, fetch_pages
 from focused.teaching.gathering import page_of_file, pages_of_web
-from focused.teaching.plan import AS_THE_TOPIC_SAYS, CannotTeach, ExampleSource, TeachingPlan, plan_teaching
+from focused.teaching.plan import CannotTeach, TeachingPlan
 from focused.topics.examples import Example
 from focused.topics.identity import fingerprint, slug
 from focused.topics.settings import apply_settings
-from focused.topics.topic import Topic
 
 
-async def teach_topic(
-    topic: Topic,
+async def carry_out(
+    plan: TeachingPlan,
     settings: Settings,
-    *,
     runner: CrawlerRunnerBase | None = None,
-    source: ExampleSource = AS_THE_TOPIC_SAYS,
     progress: Progress = lambda *_: None,
 ) -> Card:
     """Gather the examples on a runner whose event loop runs, teach, and write the model; the card says how it went.
 
-    CannotTeach, TopicError or Interrupted say why not.
+    CannotTeach or Interrupted say why not.
     """
-    return await carry_out(plan_teaching(topic, settings, source), settings, runner, progress)
-
-
-async def carry_out(
-    plan: TeachingPlan, settings: Settings, runner: CrawlerRunnerBase | None, progress: Progress
-) -> Card:
-    """Carry out a plan that `plan_teaching` has made."""
     # What the topic sets, such as a delay, holds for its examples, too; the caller's settings stay as they are.
     own = settings.copy()
     apply_settings(plan.topic, own)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from inspect import signature
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -11,8 +11,8 @@ import pytest
 from focused import registry
 from focused.critics.base import Verdict
 from focused.options import types_of_options
-from focused.papers.prioritizers.taught import NotTaught, TaughtCard, load_taught, save_taught
-from focused.prioritizers.base import COMBINATIONS
+from focused.papers.prioritizers.taught import NotTaught, TaughtCard, save_taught
+from focused.prioritizers.base import Combination
 from focused.prioritizers.options import build
 from focused.registry import UnknownName, find, names
 from focused.schema import in_words
@@ -44,7 +44,7 @@ def test_it_passes_the_checks_that_all_prioritizers_must_pass(make, check):
     check(make)
 
 
-@pytest.mark.parametrize("combine", COMBINATIONS)
+@pytest.mark.parametrize("combine", get_args(Combination))
 @pytest.mark.parametrize("name", names("prioritizer"))
 def test_takes_every_way_to_combine(name, combine):
     assert build(find("prioritizer", name), {"combine": combine}).combine == combine
@@ -118,8 +118,8 @@ def test_what_was_taught_comes_back(name, tmp_path):
     save_taught(tmp_path, prioritizer, TaughtCard(topic="toy", prioritizer=name))
     again = build(find("prioritizer", name), {}, critic=OneWordCritic())
     with pytest.raises(NotTaught, match="scrapy teach toy --prioritizer"):
-        load_taught(tmp_path / "elsewhere", again, "toy")
-    load_taught(tmp_path, again, "toy")
+        again.load(tmp_path / "elsewhere", "toy")
+    again.load(tmp_path, "toy")
     evidence = evidence_of(prioritizer)
     assert (again.score(evidence_of(again)) == prioritizer.score(evidence)).all()
 

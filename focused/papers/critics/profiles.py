@@ -88,7 +88,6 @@ class TermIndex:
     """Terms in groups (levels), and how alike other phrases are to them."""
 
     def __init__(self, terms: Phrases, group: Ints, weight: Floats, groups: int) -> None:
-        self.groups = groups
         self.group, self.weight = group, weight
         self.count = np.bincount(group, minlength=groups)
         self.terms, self.heads = terms, terms.heads
@@ -98,9 +97,6 @@ class TermIndex:
         at = np.searchsorted(self.runs, run)
         ones = np.ones(len(row), np.float32)
         self._terms_of_run = csr_matrix((ones, (at, row)), (len(self.runs), len(terms)))
-
-    def __len__(self) -> int:
-        return len(self.group)
 
     def similar(self, phrases: Phrases) -> tuple[Ints, Ints, Floats]:
         """Every pair of a phrase and a term that share a word: the phrase, the term, their LS."""

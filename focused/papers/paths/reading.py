@@ -9,30 +9,30 @@ from typing import Any
 import msgspec
 
 from focused.papers.paths.path import ENDS, PREFIX, Path, PathsError, Step
-from focused.problems import MOST_LISTED, Problems, did_you_mean
+from focused.problems import Problems, did_you_mean
 
 _STEP_KEYS = Step.__struct_fields__
 
 
-def read_paths(file: str | File, *, labels: Sequence[str] = ()) -> list[Path]:
-    """The paths of a file; PathsError lists all that is wrong. Only the ``labels`` given are known, if any are."""
+def read_paths(file: str | File) -> list[Path]:
+    """The paths of a file; PathsError lists all that is wrong."""
     problems = Problems()
-    paths = []
+    paths: list[Path] = []
     try:
         lines = File(file).read_bytes().splitlines()
     except OSError as error:
         raise PathsError([f"{file}: cannot be read: {error.strerror or error}"]) from error
     for number, line in enumerate(lines, 1):
         if line.strip():
-            paths.append(_read_line(line, f"{file}:{number}", labels, problems))
-    if not paths:
+            paths += _read_line(line, f"{file}:{number}", problems)
+    if not paths and not problems.found:
         problems.add(str(file), "holds no path")
     problems.raise_as(PathsError)
-    return [path for path in paths if path is not None]
+    return paths
 
 
-def _read_line(line: bytes, where: str, labels: Sequence[str], problems: Problems) -> Path | None:
-    """The path in a line; None if there is anything wrong with it, which is noted."""
+def _read_line(line: bytes, where: str, problems: Problems) -> list[Path]:
+    """The path in a line; none if there is anything wrong with it, which is noted."""
     try:
         written = msgspec.json.decode(line)
     except UnicodeDecodeError as error:
@@ -42,14 +42,14 @@ def _read_line(line: bytes, where: str, labels: Sequence[str], problems: Problem
     except msgspec.DecodeError as error:
         problems.add(where, f"not JSON: {str(error).removeprefix('JSON is malformed: ')}")
     else:
-        found = [*_wrong_with_path(written, labels)]
+        found = [*_wrong_with_path(written)]
         for place, what in found:
             problems.add(f"{where}: {place}" if place else where, what)
-        return None if found else msgspec.convert(written, Path)
-    return None
+        return [] if found else [msgspec.convert(written, Path)]
+    return []
 
 
-def _wrong_with_path(path: Any, labels: Sequence[str]) -> Iterator[tuple[str, str]]:
+def _wrong_with_path(path: Any) -> Iterator[tuple[str, str]]:
     """Where a line is wrong, and why."""
     if not isinstance(path, dict):
         yield "", f'{path!r} is not a path: write {{"steps": [{{"url": "http://…"}}, …]}}'
@@ -61,14 +61,12 @@ def _wrong_with_path(path: Any, labels: Sequence[str]) -> Iterator[tuple[str, st
         return
     for i, step in enumerate(steps):
         if isinstance(step, dict):
-            yield from _wrong_with_step(f"steps[{i}]", step, labels, is_last=i == len(steps) - 1)
+            yield from _wrong_with_step(f"steps[{i}]", step, is_last=i == len(steps) - 1)
         else:
             yield f"steps[{i}]", f'{step!r} is not a page: write {{"url": "http://…"}}'
 
 
-def _wrong_with_step(
-    at: str, step: dict[str, Any], labels: Sequence[str], *, is_last: bool
-) -> Iterator[tuple[str, str]]:
+def _wrong_with_step(at: str, step: dict[str, Any], *, is_last: bool) -> Iterator[tuple[str, str]]:
     yield from _unknown_keys(f"{at}.", step, _STEP_KEYS)
     url, layer = step.get("url"), step.get("layer", 0)
     if "url" not in step:
@@ -76,12 +74,12 @@ def _wrong_with_step(
     elif not isinstance(url, str) or not url.startswith(("http://", "https://")):
         yield f"{at}.url", f"{url!r} is not an http address"
     if "label" in step:
-        yield from ((f"{at}.label", what) for what in _wrong_with_label(step["label"], labels, is_last=is_last))
+        yield from ((f"{at}.label", what) for what in _wrong_with_label(step["label"], is_last=is_last))
     if isinstance(layer, bool) or not isinstance(layer, int) or layer < 0:
         yield f"{at}.layer", f"{layer!r} is not a number of clicks: give a whole number from 0, or leave it out"
 
 
-def _wrong_with_label(label: Any, labels: Sequence[str], *, is_last: bool) -> Iterator[str]:
+def _wrong_with_label(label: Any, *, is_last: bool) -> Iterator[str]:
     if not isinstance(label, str) or not label.strip():
         yield f"{label!r} is not a name: give one in quotes, or leave it out"
     elif label in ENDS and not is_last:
@@ -90,9 +88,6 @@ def _wrong_with_label(label: Any, labels: Sequence[str], *, is_last: bool) -> It
         yield f"{label!r}: write {label.lower()!r}"
     elif label.startswith(PREFIX):
         yield f"{label!r} begins as the states of pages without a label do: leave it out"
-    elif labels and label not in (*labels, *ENDS):
-        there = ", ".join([*labels, *ENDS][:MOST_LISTED])
-        yield f"{label!r} is not known{did_you_mean(label, labels)} (there are {there})"
 
 
 def _unknown_keys(at: str, given: dict[str, Any], known: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -86,7 +86,8 @@ class Apprentice(Prioritizer):
         else:
             self.learner = NaiveBayesLearner(bits=bits)
         # What was learned means something only together with these.
-        self._made_for = {"learner": learner, "bits": bits, "d_max": d_max, **switches}
+        own = {"format": _FORMAT, "prioritizer": self.name, "learner": learner}
+        self._made_for = {**own, "bits": bits, "d_max": d_max, **switches}
 
     def evidence(
         self, page: Page, verdict: Verdict, links: Links, *, fetched: NDArray[np.float32] | None = None, **known: Any
@@ -136,13 +137,9 @@ class Apprentice(Prioritizer):
 
     def state(self) -> Arrays:
         """What was learned, and the options it is bound to."""
-        return {"made_for": np.array(json.dumps({"format": _FORMAT, **self._made_for})), **self.learner.state()}
+        return {"made_for": np.array(json.dumps(self._made_for)), **self.learner.state()}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         """Take back what `state` gave, if it was made with the same options."""
-        saved = json.loads(str(state["made_for"])) if "made_for" in state else {}
-        if "learner" not in saved:
-            other = repr(saved.get("prioritizer")) if saved else "another"
-            raise ValueError(f"it was saved by {other}, not by {self.name!r}: name the prioritizer that saved it")
-        check_made_alike(saved, {"format": _FORMAT, **self._made_for})
+        check_made_alike(state, self.name, self._made_for)
         self.learner.restore(state)

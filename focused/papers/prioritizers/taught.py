@@ -47,7 +47,19 @@ class KeptPrioritizer(Prioritizer):
 
     def load(self, folder: Path, topic: str) -> None:
         """Take what it was taught. NotTaught if there is nothing and it needs something, or if that cannot be used."""
-        load_taught(folder, self, topic)
+        path, card_file = folder / f"{self.name}.npz", _card_file(folder, self.name)
+        way_out = f"scrapy teach {quote(topic)} --prioritizer {self.name} {self.taught_by}"
+        if "--paths" in self.taught_by:
+            way_out += ", where FILE is what `scrapy paths` has written (docs/paths.md)"
+        if not (path.is_file() and card_file.is_file()):
+            if self.taught:
+                raise NotTaught(f"prioritizer {self.name!r} has not been taught for topic {topic!r}: {way_out}")
+            return
+        try:
+            card = msgspec.json.decode(card_file.read_bytes(), type=TaughtCard)
+            self.restore(load_arrays(_checked(path.read_bytes(), card)))
+        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+            raise NotTaught(f"{path} is not used ({error}): {way_out}") from error
 
 
 class TaughtPrioritizer(KeptPrioritizer, Generic[M]):
@@ -163,24 +175,6 @@ def save_taught(folder: Path, prioritizer: Prioritizer, card: TaughtCard) -> Pat
     with write_whole(_card_file(folder, prioritizer.name)) as file:
         file.write(msgspec.json.format(msgspec.json.encode(signed), indent=2) + b"\n")
     return folder
-
-
-def load_taught(folder: Path, prioritizer: KeptPrioritizer, topic: str) -> TaughtCard | None:
-    """Give a prioritizer what it was taught; None if there is nothing and it needs nothing. NotTaught says why not."""
-    path, card_file = folder / f"{prioritizer.name}.npz", _card_file(folder, prioritizer.name)
-    way_out = f"scrapy teach {quote(topic)} --prioritizer {prioritizer.name} {prioritizer.taught_by}"
-    if "--paths" in prioritizer.taught_by:
-        way_out += ", where FILE is what `scrapy paths` has written (docs/paths.md)"
-    if not (path.is_file() and card_file.is_file()):
-        if not prioritizer.taught:
-            return None
-        raise NotTaught(f"prioritizer {prioritizer.name!r} has not been taught for topic {topic!r}: {way_out}")
-    try:
-        card = msgspec.json.decode(card_file.read_bytes(), type=TaughtCard)
-        prioritizer.restore(load_arrays(_checked(path.read_bytes(), card)))
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-        raise NotTaught(f"{path} is not used ({error}): {way_out}") from error
-    return card
 
 
 def _checked(data: bytes, card: TaughtCard) -> bytes:

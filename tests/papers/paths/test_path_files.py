@@ -20,9 +20,9 @@ def written(tmp_path, *lines):
     return file
 
 
-def problems_of(file, **options):
+def problems_of(file):
     with pytest.raises(PathsError) as caught:
-        read_paths(file, **options)
+        read_paths(file)
     return caught.value.problems
 
 
@@ -98,13 +98,6 @@ def test_a_path_may_pass_a_target(tmp_path):
     told = [Path([Step(f"{U}/a", layer=0), Step(f"{U}/b", GOAL, layer=0)])]
     write_paths(tmp_path / "p.jsonl", told)
     assert read_paths(tmp_path / "p.jsonl") == told
-
-
-def test_unknown_labels_are_told_with_what_may_have_been_meant(tmp_path):
-    file = written(tmp_path, '{"steps": [{"url": "http://a/", "label": "facluty"}, {"url": "http://b/"}]}')
-    (problem,) = problems_of(file, labels=["faculty", "department"])
-    assert "'facluty' is not known; did you mean 'faculty'?" in problem
-    assert read_paths(file)
 
 
 @pytest.mark.parametrize("lines", [[], [""], ["", "  "]])
