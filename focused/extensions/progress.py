@@ -26,7 +26,7 @@ from focused.defaults import read
 from focused.frontier.beside import store_of
 from focused.frontier.store import Outcome, PageRecord, Standing
 from focused.parts import Component
-from focused.report.text import counted, outcomes_in_words
+from focused.report.text import OUTCOMES, counted, outcomes_in_words
 
 logger = logging.getLogger(__name__)
 
@@ -168,21 +168,18 @@ def terminal_for(settings: BaseSettings) -> IO[str] | None:
 def summary(stats: Mapping[str, Any]) -> str:
     """What came of a crawl, some lines of words from its statistics; the last one says why it stopped."""
     pages, found = stats.get("focused/job/pages", 0), stats.get("focused/job/found", 0)
-    ends = {
-        name.removeprefix("focused/outcome/"): n for name, n in stats.items() if name.startswith("focused/outcome/")
-    }
-    told = outcomes_in_words({name: number for name, number in ends.items() if name != "redirect"})
+    ends = {name: stats.get(f"focused/outcome/{name}", 0) for name in OUTCOMES}
+    redirected = ends.pop("redirect")
     requests = counted(stats.get("downloader/request_count", 0), "request")
-    if ends.get("redirect"):
-        requests += f", {ends['redirect']:,} of them redirected"
-    lines = [
+    requests += f", {redirected:,} of them redirected" if redirected else ""
+    told = ", ".join(outcomes_in_words(ends))
+    lines = (
         f"{counted(pages, 'page')}, {found:,} relevant, harvest {stats.get('focused/job/harvest', 0.0):.3f}",
-        requests + (f"; links: {', '.join(told)}" if told else ""),
-    ]
-    for what, name in _PLACES.items():
-        if stats.get(name):
-            lines.append(f"{what}: {stats[name]}")
-    return "\n".join([*lines, f"The crawl ended: {stats.get('focused/stopped_by') or stats.get('finish_reason')}"])
+        f"{requests}; links: {told}" if told else requests,
+        *(f"{what}: {stats[name]}" for what, name in _PLACES.items() if stats.get(name)),
+        f"The crawl ended: {stats.get('focused/stopped_by') or stats.get('finish_reason')}",
+    )
+    return "\n".join(lines)
 
 
 _PLACES = {

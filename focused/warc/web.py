@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Self
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 
 from focused.pages.urls import join
 from focused.warc.reader import Archive, Entry, Recorded
@@ -16,13 +16,6 @@ logger = logging.getLogger(__name__)
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _ESCAPES = re.compile(r"(?:%[0-9a-fA-F]{2})+")
-_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
-_NOT_FOUND_BODY = b"<html><head><title>404 Not Found</title></head><body><h1>Not Found</h1></body></html>\n"
-
-NOT_FOUND = Recorded(
-    404, (("Content-Type", "text/html; charset=utf-8"), ("Content-Length", str(len(_NOT_FOUND_BODY)))), _NOT_FOUND_BODY
-)
-"""The answer for everything that was not recorded, including robots.txt."""
 
 
 class Web:
@@ -104,15 +97,15 @@ def normal_form(url: str) -> str:
     """An address without what crawlers spell differently: scheme, case of the host, default port, escapes."""
     joined = join(url, "") or url
     folded = "http" + joined[5:] if joined.startswith("https:") else joined
-    return _ESCAPES.sub(_normal_escapes, folded)
+    return _ESCAPES.sub(lambda match: quote(unquote_to_bytes(match.group()), safe=""), folded)
 
 
-def _normal_escapes(match: re.Match[str]) -> str:
-    return "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in unquote_to_bytes(match.group()))
-
-
-def _to_recorded(page: Recorded | bytes | str) -> Recorded:
+def _to_recorded(page: Recorded | bytes | str, status: int = 200) -> Recorded:
     if isinstance(page, Recorded):
         return page
     body = page.encode() if isinstance(page, str) else page
-    return Recorded(200, (("Content-Type", "text/html; charset=utf-8"), ("Content-Length", str(len(body)))), body)
+    return Recorded(status, (("Content-Type", "text/html; charset=utf-8"), ("Content-Length", str(len(body)))), body)
+
+
+NOT_FOUND = _to_recorded("<html><head><title>404 Not Found</title></head><body><h1>Not Found</h1></body></html>\n", 404)
+"""The answer for everything that was not recorded, including robots.txt."""
