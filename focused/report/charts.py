@@ -64,7 +64,6 @@ def line_chart(
 def bar_chart(
     bars: Sequence[tuple[str, float]],
     *,
-    title: str = "",
     x_label: str = "",
     y_label: str = "",
     width: int = 640,
@@ -77,7 +76,7 @@ def bar_chart(
     longest = max((_length(label) for label, _ in shown), default=0.0)
     every = max(1, math.ceil((longest + _GAP) * len(shown) / (x.end - x.begin)))
     labels = [(x.at(i + 0.5), shown[i][0]) for i in range(0, len(shown), every)]
-    parts = list(_frame(x, y, labels, title))
+    parts = list(_frame(x, y, labels))
     for i, (label, value) in enumerate(shown):
         left, right = x.at(i + 0.1), x.at(i + 0.9)
         top, bottom = sorted((y.at(value), y.at(0.0)))
@@ -85,7 +84,7 @@ def bar_chart(
             f'<rect x="{left}" y="{top}" width="{right - left:.2f}" height="{bottom - top:.2f}" fill="{COLOURS[0]}">'
             f"<title>{escape(label)}: {_number(value)}</title></rect>"
         )
-    return _svg(parts, width, height, title)
+    return _svg(parts, width, height)
 
 
 def _y_axis(values: Sequence[float], height: int, title: str) -> _Axis:
@@ -124,7 +123,7 @@ def _ticks(values: Sequence[float], near: int = 5) -> tuple[float, ...]:
     return tuple(round(i * step, 12) for i in range(first, max(last, first + 1) + 1))
 
 
-def _frame(x: _Axis, y: _Axis, labels: Iterable[tuple[float, str]], title: str) -> Iterable[str]:
+def _frame(x: _Axis, y: _Axis, labels: Iterable[tuple[float, str]], title: str = "") -> Iterable[str]:
     for tick in y.ticks:
         yield _line(x.begin, y.at(tick), x.end, y.at(tick), opacity=0.15)
         yield _text(x.begin - 8, y.at(tick) + 4, _number(tick), "end")
@@ -168,7 +167,7 @@ def _text(x: float, y: float, words: str, anchor: str) -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
 
 
-def _svg(parts: Iterable[str], width: int, height: int, title: str) -> str:
+def _svg(parts: Iterable[str], width: int, height: int, title: str = "") -> str:
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
         f'role="img" aria-label="{escape(title, quote=True)}" fill="currentColor" '

@@ -24,6 +24,7 @@ from focused.report.words import WordTable
 OFFSETS = tuple(range(-5, 6))
 _MOST_ROWS, _AT_ONCE = 50_000, 1_000
 _LEAST_PAGES = 3
+_MOST_WORDS = 8
 _LEAST_SHARE = 0.2
 """Of what weighs most: words that weigh less say next to nothing."""
 
@@ -66,9 +67,7 @@ def saved_prioritizer(reader: CrawlReader) -> tuple[Prioritizer, str]:
     return prioritizer, state.when
 
 
-def learned_by_offset(
-    reader: CrawlReader, prioritizer: Prioritizer, pages: Sequence[int], most: int = 8
-) -> list[AtOffset]:
+def learned_by_offset(reader: CrawlReader, prioritizer: Prioritizer, pages: Sequence[int]) -> list[AtOffset]:
     """The words that weigh most at each offset, and in addresses if the prioritizer reads them.
 
     They are those of links to some pages (`PageTable.link`), the latest of them. Nothing if it has learned nothing of
@@ -78,7 +77,7 @@ def learned_by_offset(
     if not np.any(seen.weights):
         return []
     words = reader.words()
-    around, of_addresses = (list(_loudest(words, seen, offsets, most)) for offsets in (OFFSETS, (ADDRESS,)))
+    around, of_addresses = (list(_loudest(words, seen, offsets)) for offsets in (OFFSETS, (ADDRESS,)))
     return around + [at for at in of_addresses if at.speak_for or at.speak_against]
 
 
@@ -115,7 +114,7 @@ class _Seen:
         self.loudness = np.where(self.pages >= _LEAST_PAGES, settled, 0.0)
 
 
-def _loudest(words: WordTable, seen: _Seen, offsets: Sequence[int], most: int) -> Iterator[AtOffset]:
+def _loudest(words: WordTable, seen: _Seen, offsets: Sequence[int]) -> Iterator[AtOffset]:
     """The words that weigh most at each offset, as far as they weigh something beside the loudest of them all."""
     # The positions of the words that were seen there: among all words, and among the features.
     known = []
@@ -129,7 +128,7 @@ def _loudest(words: WordTable, seen: _Seen, offsets: Sequence[int], most: int) -
         loudness = sign * seen.loudness[at]
         return [
             LearnedWord(words.words[rows[i]], float(seen.weights[at[i]]), int(seen.pages[at[i]]))
-            for i in np.argsort(-loudness)[:most].tolist()
+            for i in np.argsort(-loudness)[:_MOST_WORDS].tolist()
             if loudness[i] >= least > 0
         ]
 

@@ -54,7 +54,7 @@ def test_little_or_nothing_to_draw_is_drawn(series):
 def test_names_are_escaped():
     name = "<b>&\"'"
     assert name in texts(line_chart({name: [(0, 1)]}, title=name))
-    assert name in texts(bar_chart([(name, 1)], title=name))
+    assert name in texts(bar_chart([(name, 1)], x_label=name))
 
 
 def test_a_long_legend_takes_more_rows_within_the_width():
