@@ -53,27 +53,25 @@ class Truth:
         return self.inside[: len(self.targets)]
 
 
-Rank = Callable[[set[int]], Keys | None]
-"""Given the pages fetched so far: a key for every page, the lowest goes first; None if the last keys still hold."""
+def walk(ground: Truth, seeds: Sequence[int], pages: int, row: str) -> Trace:
+    """Crawl a graph up to a number of pages that count, as one of the rows above.
 
-
-def walk(ground: Truth, seeds: Sequence[int], pages: int, rank: Rank) -> Trace:
-    """Crawl a graph up to a number of pages that count: always request the waiting address with the lowest key.
-
-    The rank is computed again when no waiting address has key 0, the best possible.
+    The waiting address with the lowest key is always requested next.
     """
-    return _PaperCrawl(ground, pages, rank).run(seeds)
+    return _PaperCrawl(ground, pages, row).run(seeds)
 
 
 class _PaperCrawl:
-    def __init__(self, ground: Truth, pages: int, rank: Rank) -> None:
+    def __init__(self, ground: Truth, pages: int, row: str) -> None:
         self.graph = ground.graph
         self.ground = ground
         self.most = pages
-        self.rank = rank
+        self.forgets = row == "bound"
         self.trace = Trace([], [])
         self.fetched: set[int] = set()
-        self.keys = rank(self.fetched)
+        self.left = ground.targets.copy()
+        self.keys = _KEYS[row](ground)
+        self.are_old = False
         self.known = ~ground.inside
         self.waiting: list[tuple[float, int, int]] = []
         self.found = 0
@@ -84,7 +82,8 @@ class _PaperCrawl:
             self.known[seed] = True
             self._ask(seed)
         while self.waiting and len(self.trace.pages) < self.most:
-            if self.waiting[0][0] > 0:
+            # Nothing is better than key 0.
+            if self.are_old and self.waiting[0][0] > 0:
                 self._rank_again()
             key, _, address = heapq.heappop(self.waiting)
             if key == NEVER:
@@ -93,16 +92,14 @@ class _PaperCrawl:
         return self.trace
 
     def _rank_again(self) -> None:
-        keys = self.rank(self.fetched)
-        if keys is not None:
-            self.keys = keys
-            self.waiting = [(self._key(address), found, address) for _, found, address in self.waiting]
-            heapq.heapify(self.waiting)
+        self.are_old = False
+        self.keys = _distance(self.ground, self.left)
+        self.waiting = [(self._key(address), found, address) for _, found, address in self.waiting]
+        heapq.heapify(self.waiting)
 
     def _key(self, address: int) -> float:
-        page = self.graph.leads_to[address]
-        assert self.keys is not None
-        return float(self.keys[page]) if page >= 0 else float(self.keys[-1])
+        # -1, where dead addresses lead, has the last key.
+        return float(self.keys[self.graph.leads_to[address]])
 
     def _ask(self, address: int) -> None:
         page = int(self.graph.leads_to[address])
@@ -115,6 +112,8 @@ class _PaperCrawl:
         self.asked += page != address
         self.known[page] = True
         self.fetched.add(page)
+        if self.forgets and self.left[page]:
+            self.left[page], self.are_old = False, True
         if self.ground.counts[page]:
             self.trace.pages.append(page)
             self.trace.requests.append(self.asked)
@@ -123,33 +122,6 @@ class _PaperCrawl:
                 self.known[link] = True
                 heapq.heappush(self.waiting, (self._key(link), self.found, link))
                 self.found += 1
-
-
-def row(name: str, ground: Truth) -> Rank:
-    """The rank of one of the rows above."""
-    if name == "bound":
-        return _bound(ground)
-    return _static(_KEYS[name](ground))
-
-
-def _static(keys: Keys) -> Rank:
-    return lambda fetched: None if fetched else keys
-
-
-def _bound(ground: Truth) -> Rank:
-    known = -1
-
-    def rank(fetched: set[int]) -> Keys | None:
-        nonlocal known
-        targets = ground.targets.copy()
-        targets[list(fetched)] = False
-        left = int(targets.sum())
-        if left == known:
-            return None
-        known = left
-        return _distance(ground, targets)
-
-    return rank
 
 
 def _distance(ground: Truth, targets: NDArray[np.bool_]) -> Keys:
@@ -173,5 +145,6 @@ _KEYS: dict[str, Callable[[Truth], Keys]] = {
     "breadth-first": lambda ground: np.zeros(len(ground.targets) + 1),
     "foresight": _foresight,
     "near-bound": lambda ground: _distance(ground, ground.targets),
+    "bound": lambda ground: _distance(ground, ground.targets),
     "oracle": _oracle,
 }

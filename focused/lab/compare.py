@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.lab.bounds import row, walk
+from focused.lab.bounds import walk
 from focused.lab.cases import Case, Preparer, draw_starts, judge_all
 from focused.lab.chosen import choose_topics
 from focused.lab.crawls import Crawls, Notify, Task, verdicts_of
@@ -181,7 +181,7 @@ class Comparison:
         for case, name, start in walks:
             if name != "foresight" or case.ground.relevance is not None:
                 seeds = [seed for seed in map(self.web.find, case.starts[start]) if seed >= 0]
-                trace = walk(case.ground, seeds, self.plan.pages, row(name, case.ground))
+                trace = walk(case.ground, seeds, self.plan.pages, name)
                 yield self._run(case, name, start, trace, case.ground.relevance)
 
     def _judge(self, cases: Sequence[Case]) -> None:

@@ -8,19 +8,9 @@ from itertools import chain
 from pathlib import Path
 from statistics import fmean
 
-from focused.lab.likeness import Likeness
 from focused.lab.measure import CURVE_EVERY
 from focused.lab.plan import MeasuredCrawl, Results, taught_to_text
-from focused.lab.present import (
-    TableText,
-    columns,
-    likeness_columns,
-    likeness_table,
-    mean_table,
-    notes,
-    rows_of,
-    topic_table,
-)
+from focused.lab.present import TableText, likeness_columns, likeness_table, notes, rows_of, table_of, tables
 from focused.report.charts import line_chart
 
 _STYLE = """
@@ -41,47 +31,37 @@ def write_page(results: Results, folder: Path) -> Path:
     parts = ["<!doctype html><meta charset=utf-8><title>Comparison</title>", f"<style>{_STYLE}</style>"]
     parts += ["<h1>Comparison</h1>", f"<pre>{escape(' '.join(results.command))}</pre>"]
     parts += [f"<p>{escape(note)}</p>" for note in notes(results)]
-    for topic in results.targets:
-        chart = found_curves(results, topic)
-        parts += [_table(topic_table(results, topic, columns(results))), chart, *_likeness(results, topic)]
+    every, topics = list(tables(results)), list(results.targets)
+    for topic, table in zip(topics, every, strict=False):
+        chart = _curves(results, topic, lambda run: run.figures.curve, title=topic, label="targets found")
+        parts += [_table(table), chart, *_likeness(results, topic)]
         (folder / f"{topic.replace('/', '_')}.svg").write_text(chart, "utf-8")
-    parts += _means(results)
+    means = [*every[len(topics) :], likeness_table(results) if len(topics) > 1 else None]
+    parts += [_table(table) for table in means if table]
+    if results.taught:
+        lines = "".join(f"<li>{escape(taught_to_text(taught))}</li>" for taught in results.taught)
+        parts.append(f"<details><summary>How prioritizers were taught</summary><ul>{lines}</ul></details>")
     page = folder / "compare.html"
     page.write_text("\n".join(parts), "utf-8")
     return page
 
 
-def _means(results: Results) -> Iterable[str]:
-    if len(results.targets) > 1:
-        yield _table(mean_table(results, columns(results)))
-        likeness = likeness_table(results)
-        if likeness:
-            yield _table(likeness)
-    if results.taught:
-        lines = "".join(f"<li>{escape(taught_to_text(taught))}</li>" for taught in results.taught)
-        yield f"<details><summary>How prioritizers were taught</summary><ul>{lines}</ul></details>"
-
-
-def found_curves(results: Results, topic: str) -> str:
-    """Targets against pages, a curve a row; an SVG."""
-    return _curves(results, topic, lambda run: run.figures.curve, title=topic, label="targets found")
-
-
 def _likeness(results: Results, topic: str) -> Iterable[str]:
     """σ and precision, to be opened by who wants them."""
-    if not any(run.likeness for run in results.runs if run.topic == topic):
+    known = [run.likeness for run in results.runs if run.topic == topic and run.likeness]
+    if not known:
         return
-    _, headings, rows = topic_table(results, topic, likeness_columns(results))
     charts = [_curves(results, topic, _sigma, title="σ", label="maximum average similarity", begin=CURVE_EVERY)]
     for gamma in results.plan.gammas:
         # A threshold that no page came to has its zeros in the table.
-        if any(run.likeness.precision[gamma] for run in results.runs if run.topic == topic and run.likeness):
+        if any(likeness.precision[gamma] for likeness in known):
             title = f"precision, cos ≥ {gamma:g}"
             charts.append(
                 _curves(results, topic, _precision(gamma), title=title, label="share of pages", begin=CURVE_EVERY)
             )
     yield f"<details><summary>{_SIMILARITY}</summary>"
-    yield from chain([_table(("", headings, rows)), '<div class="charts">'], charts, ["</div></details>"])
+    yield _table(("", *table_of(results, [topic], likeness_columns(results))))
+    yield from chain(['<div class="charts">'], charts, ["</div></details>"])
 
 
 def _sigma(run: MeasuredCrawl) -> Sequence[float]:
@@ -89,11 +69,7 @@ def _sigma(run: MeasuredCrawl) -> Sequence[float]:
 
 
 def _precision(gamma: float) -> Curve:
-    def curve(run: MeasuredCrawl) -> Sequence[float]:
-        likeness: Likeness | None = run.likeness
-        return likeness.precision_curve.get(gamma, ()) if likeness else ()
-
-    return curve
+    return lambda run: run.likeness.precision_curve.get(gamma, ()) if run.likeness else ()
 
 
 def _curves(results: Results, topic: str, curve: Curve, *, title: str, label: str, begin: int = 0) -> str:

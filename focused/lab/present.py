@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from statistics import fmean, stdev
 
 from rich.table import Table as RichTable
@@ -61,36 +61,37 @@ def rows_of(results: Results) -> list[str]:
 
 def tables(results: Results) -> Iterable[TableText]:
     """A table for each topic; with several topics also their mean."""
-    for topic in results.targets:
-        yield topic_table(results, topic, columns(results))
-    if len(results.targets) > 1:
-        yield mean_table(results, columns(results))
-
-
-def topic_table(results: Results, topic: str, shown: Sequence[Column]) -> TableText:
-    """The rows that have crawled for a topic: means over the starts."""
-    starts = len(results.starts[topic])
-    runs = {name: [run for run in results.runs if run.row == name and run.topic == topic] for name in rows_of(results)}
-    rows = [[_name(name, len(own), starts), *_cells(own, shown)] for name, own in runs.items() if own]
-    title = f"{topic}: {results.targets[topic]} targets, {results.examples[topic]} examples"
-    return title, _headings(shown), rows
-
-
-def mean_table(results: Results, shown: Sequence[Column]) -> TableText:
-    """Means over the topics of the means over the starts; the deviation is that of whole sets of starts."""
-    every = sum(map(len, results.starts.values()))
-    runs = {name: [run for run in results.runs if run.row == name] for name in rows_of(results)}
-    rows = [[_name(name, len(own), every), *_cells(own, shown)] for name, own in runs.items()]
-    title = f"mean of {len(results.targets)} topics" if len(results.targets) > 1 else next(iter(results.targets), "")
-    return title, _headings(shown), rows
+    topics = list(results.targets)
+    for topic in topics:
+        title = f"{topic}: {results.targets[topic]} targets, {results.examples[topic]} examples"
+        yield title, *table_of(results, [topic], columns(results))
+    if len(topics) > 1:
+        yield f"mean of {len(topics)} topics", *table_of(results, topics, columns(results))
 
 
 def likeness_table(results: Results) -> TableText | None:
     """How similar to the targets the pages of each row are, over all topics; None if that is not known."""
     if not any(run.likeness for run in results.runs):
         return None
-    title, headings, rows = mean_table(results, likeness_columns(results))
-    return f"likeness to the examples wanted, {title}", headings, rows
+    topics = list(results.targets)
+    title = f"mean of {len(topics)} topics" if len(topics) > 1 else topics[0]
+    return f"likeness to the examples wanted, {title}", *table_of(results, topics, likeness_columns(results))
+
+
+def table_of(results: Results, topics: Collection[str], shown: Sequence[Column]) -> tuple[list[str], list[list[str]]]:
+    """Headings, and the rows that have crawled for some topics: means over the topics of the means over the starts.
+
+    The deviation is that of whole sets of starts. A mean of only some crawls is marked: the missing ones may have been
+    the hardest.
+    """
+    wanted = sum(len(results.starts[topic]) for topic in topics)
+    rows = []
+    for name in rows_of(results):
+        runs = [run for run in results.runs if run.row == name and run.topic in topics]
+        if runs:
+            heading = name if len(runs) >= wanted else f"{name} ({len(runs)} of {wanted} crawls)"
+            rows.append([heading, *(_cell(runs, value, form) for _, value, form in shown)])
+    return ["", *(heading for heading, _, _ in shown)], rows
 
 
 def notes(results: Results) -> list[str]:
@@ -98,21 +99,9 @@ def notes(results: Results) -> list[str]:
     return [taught_to_text(taught) for taught in results.taught if taught.refused]
 
 
-def _headings(shown: Sequence[Column]) -> list[str]:
-    return ["", *(heading for heading, _, _ in shown)]
-
-
-def _name(name: str, runs: int, wanted: int) -> str:
-    """A mean of only some crawls is marked: the missing ones may have been the hardest."""
-    return name if runs >= wanted else f"{name} ({runs} of {wanted} crawls)"
-
-
-def _cells(runs: Sequence[MeasuredCrawl], shown: Sequence[Column]) -> list[str]:
-    cells = []
-    for _, value, form in shown:
-        mean, spread, count = mean_and_spread(runs, value)
-        cells.append("" if mean is None else to_cell(mean, spread, ".1f" if form == ".0f" and count > 1 else form))
-    return cells
+def _cell(runs: Sequence[MeasuredCrawl], value: Value, form: str) -> str:
+    mean, spread, count = mean_and_spread(runs, value)
+    return "" if mean is None else to_cell(mean, spread, ".1f" if form == ".0f" and count > 1 else form)
 
 
 def mean_and_spread(runs: Sequence[MeasuredCrawl], value: Value) -> tuple[float | None, float | None, int]:

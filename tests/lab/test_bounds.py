@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from focused.lab.bounds import ROWS, Truth, row, walk
+from focused.lab.bounds import ROWS, Truth, walk
 from focused.papers.paths.graph import Graph
 
 
@@ -31,54 +31,54 @@ TREE = [(0, 1), (0, 4), (1, 2), (2, 3), (4, 5), (5, 6), (5, 7)]
 
 
 def test_breadth_first_takes_links_as_they_were_found():
-    trace = walk(ground(8, TREE, [3, 6, 7]), [0], 8, row("breadth-first", ground(8, TREE, [3, 6, 7])))
+    trace = walk(ground(8, TREE, [3, 6, 7]), [0], 8, "breadth-first")
     assert trace.pages == [0, 1, 4, 2, 5, 3, 6, 7]
 
 
 def test_near_bound_goes_where_a_target_is_near():
     place = ground(8, TREE, [3, 6, 7])
-    assert walk(place, [0], 6, row("near-bound", place)).pages == [0, 1, 2, 3, 4, 5]
+    assert walk(place, [0], 6, "near-bound").pages == [0, 1, 2, 3, 4, 5]
 
 
 def test_the_bound_forgets_targets_that_it_has():
     # 1 links to the target 2, which is known from 0; 3 and 4 lead to the target 5.
     place = ground(6, [(0, 1), (0, 2), (0, 3), (1, 2), (3, 4), (4, 5)], [2, 5])
-    assert walk(place, [0], 6, row("near-bound", place)).pages == [0, 2, 1, 3, 4, 5]
-    assert walk(place, [0], 6, row("bound", place)).pages == [0, 2, 3, 4, 5, 1]
+    assert walk(place, [0], 6, "near-bound").pages == [0, 2, 1, 3, 4, 5]
+    assert walk(place, [0], 6, "bound").pages == [0, 2, 3, 4, 5, 1]
 
 
 def test_foresight_follows_the_critic_wherever_that_leads():
     place = ground(4, [(0, 1), (0, 2), (0, 3)], [3], relevance=[0.0, 0.2, 0.9, 0.5])
-    assert walk(place, [0], 4, row("foresight", place)).pages == [0, 2, 3, 1]
+    assert walk(place, [0], 4, "foresight").pages == [0, 2, 3, 1]
 
 
 def test_foresight_without_verdicts_is_refused():
     with pytest.raises(ValueError, match="critic's verdict"):
-        row("foresight", ground(2, [(0, 1)], [1]))
+        walk(ground(2, [(0, 1)], [1]), [0], 2, "foresight")
 
 
 def test_the_oracle_wants_labels_even_of_pages_that_do_not_count():
     place = ground(4, [(0, 1), (0, 2), (0, 3)], [3], examples=[2])
-    assert walk(place, [0], 4, row("oracle", place)).pages == [0, 3, 1]
-    assert walk(ground(4, [(0, 2), (0, 3)], [3], examples=[2]), [0], 4, row("oracle", place)).requests == [1, 3]
+    assert walk(place, [0], 4, "oracle").pages == [0, 3, 1]
+    assert walk(ground(4, [(0, 2), (0, 3)], [3], examples=[2]), [0], 4, "oracle").requests == [1, 3]
 
 
 def test_example_pages_do_not_count_but_are_crawled():
     place = ground(4, [(0, 1), (1, 2), (2, 3)], [3], examples=[1, 2])
-    trace = walk(place, [0], 2, row("breadth-first", place))
+    trace = walk(place, [0], 2, "breadth-first")
     assert trace.pages == [0, 3]
     assert trace.requests == [1, 4]
 
 
 def test_dead_links_cost_those_who_do_not_know():
     place = ground(3, [(0, 3), (0, 1), (1, 2)], [2], leads_to=[0, 1, 2, -1])
-    assert walk(place, [0], 3, row("breadth-first", place)).requests == [1, 3, 4]
-    assert walk(place, [0], 3, row("bound", place)).requests == [1, 2, 3]
+    assert walk(place, [0], 3, "breadth-first").requests == [1, 3, 4]
+    assert walk(place, [0], 3, "bound").requests == [1, 2, 3]
 
 
 def test_a_redirect_leads_to_its_page_once():
     place = ground(3, [(0, 3), (0, 1), (0, 2)], [2], leads_to=[0, 1, 2, 1])
-    trace = walk(place, [0], 3, row("breadth-first", place))
+    trace = walk(place, [0], 3, "breadth-first")
     assert trace.pages == [0, 1, 2]
     assert trace.requests == [1, 3, 4]
 
@@ -86,7 +86,7 @@ def test_a_redirect_leads_to_its_page_once():
 def test_a_crawl_stays_inside():
     place = ground(4, [(0, 1), (0, 2), (1, 3)], [3], inside=[True, False, True, True])
     for name in ("breadth-first", "bound"):
-        assert walk(place, [0], 4, row(name, place)).pages == [0, 2]
+        assert walk(place, [0], 4, name).pages == [0, 2]
 
 
 def reachable(edges, seed):
@@ -107,8 +107,8 @@ def test_whoever_knows_how_comes_everywhere_and_the_bound_first(data):
     targets = data.draw(st.sets(numbers, min_size=1, max_size=4))
     place = ground(size, edges, targets, relevance=np.linspace(0, 1, size))
     for name in ("breadth-first", *ROWS):
-        assert set(walk(place, [0], size, row(name, place)).pages) == reachable(edges, 0)
-    pages = walk(place, [0], size, row("bound", place)).pages
+        assert set(walk(place, [0], size, name).pages) == reachable(edges, 0)
+    pages = walk(place, [0], size, "bound").pages
     wanted = [pages.index(target) for target in targets if target in pages]
     # Once the last reachable target is found, nothing else was worth going to before it: every page fetched until
     # then stood, when it was fetched, at the least distance from a target that was not fetched.

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from focused.lab.bounds import Truth, row, walk
+from focused.lab.bounds import Truth, walk
 from focused.papers.paths.graph import read_graph
 from focused.papers.paths.topics import read_examples, read_labels, read_topics, with_label
 from focused.topics.focus import in_focus
@@ -50,7 +50,7 @@ def test_limits_are_those_found_by_others(wpcd, topic, breadth, near):
     seeds = [web.find(url) for url in lab.seeds_far]
 
     def found(name):
-        return np.cumsum(targets[walk(ground, seeds, 1_000, row(name, ground)).pages])[[199, 499, 999]]
+        return np.cumsum(targets[walk(ground, seeds, 1_000, name).pages])[[199, 499, 999]]
 
     assert np.abs(found("near-bound") - near).max() <= NEAR
     assert np.abs(found("breadth-first") - breadth).max() <= 2 * NEAR

@@ -115,24 +115,19 @@ def _plan(args: list[str], opts: argparse.Namespace) -> Plan:
     strangers = [name for name in limits if name not in ROWS]
     if strangers:
         raise ValueError(f"--limits: {strangers[0]!r} is not known; the rows are {', '.join(ROWS)}")
-    return Plan(
-        topics=args,
-        prioritizers=_entrants(opts),
-        labels=opts.labels or labels_beside(opts.web[0]),
-        start=opts.start or "on",
-        starts=opts.starts or 0,
-        budgets=_budgets(opts.budgets, opts.pages),
-        gammas=_gammas(opts.gamma),
-        limits=limits,
-        settings=dict(one.split("=", 1) for one in opts.set),
-        **{name: getattr(opts, name) for name in _AS_GIVEN},
-    )
-
-
-_AS_GIVEN = (
-    *("web", "pages", "out", "topics_file", "examples", "hold_out", "critic"),
-    *("fast", "workers", "concurrency", "paths", "paths_web"),
-)
+    as_given = {name: getattr(opts, name) for name in Plan.__struct_fields__ if hasattr(opts, name)}
+    own = {
+        "topics": args,
+        "prioritizers": _entrants(opts),
+        "labels": opts.labels or labels_beside(opts.web[0]),
+        "start": opts.start or "on",
+        "starts": opts.starts or 0,
+        "budgets": _budgets(opts.budgets, opts.pages),
+        "gammas": _gammas(opts.gamma),
+        "limits": limits,
+        "settings": dict(one.split("=", 1) for one in opts.set),
+    }
+    return Plan(**(as_given | own))
 
 
 def _check_files(opts: argparse.Namespace) -> None:
