@@ -1,8 +1,8 @@
-"""Arrays as bytes, for models and records; and looking up values in them."""
+"""Arrays as bytes, for models and records; runs of entries in arrays, and looking up values in them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import BytesIO
 from typing import Any
 
@@ -11,6 +11,23 @@ from numpy.typing import NDArray
 
 Arrays = dict[str, NDArray[Any]]
 """What was learned, as arrays by name."""
+
+
+def starts_of(lengths: NDArray[Any] | Sequence[int]) -> NDArray[np.int64]:
+    """Where runs of these lengths start, one behind the other, and the end of the last."""
+    starts = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=starts[1:])
+    return starts
+
+
+def ranges(begin: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:
+    """begin[0], begin[0]+1, … for length[0] numbers, then the same for begin[1], …"""
+    total = int(length.sum())
+    if total == 0:
+        return np.zeros(0, np.int64)
+    ends = np.cumsum(length)
+    places: NDArray[np.int64] = np.arange(total) + np.repeat(begin - (ends - length), length)
+    return places
 
 
 def look_up(known: NDArray[Any], values: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from focused.arrays import look_up
+from focused.arrays import look_up, starts_of
 from focused.pages.page import Page
 from focused.pages.tokens import Ids, word_to_id, words
 
@@ -74,7 +74,7 @@ class Vocabulary:
     def matrix(self, bags: Sequence[Bag]) -> csr_matrix:
         """Counts, a row a bag."""
         rows = [self.columns(bag) for bag in bags]
-        starts = np.cumsum([0, *(len(columns) for columns, _ in rows)])
+        starts = starts_of([len(columns) for columns, _ in rows])
         columns = np.concatenate([columns for columns, _ in rows]) if rows else np.zeros(0, np.int64)
         counts = np.concatenate([counts for _, counts in rows]) if rows else np.zeros(0, np.int64)
         return csr_matrix((counts.astype(np.float64), columns, starts), shape=(len(rows), len(self.ids)))

@@ -58,15 +58,13 @@ def cross_validate(
     folds = _folds(classes, wanted)
     if folds is None:
         return Figures(), []
-    verdicts: list[Verdict | None] = [None] * len(pages)
+    verdicts: dict[int, Verdict] = {}
     for fold in range(int(folds.max()) + 1):
         critic = fit(np.flatnonzero(folds != fold))
-        for i in np.flatnonzero(folds == fold).tolist():
-            verdicts[i] = critic.judge(pages[i])
-    relevance = np.array([verdict.relevance for verdict in verdicts if verdict])
-    said = [verdict.best_class for verdict in verdicts if verdict]
-    figures = _figures(wanted, relevance)
+        verdicts |= {i: critic.judge(pages[i]) for i in np.flatnonzero(folds == fold).tolist()}
+    figures = _figures(wanted, np.array([verdicts[i].relevance for i in range(len(pages))]))
     figures.folds = int(folds.max()) + 1
+    said = [verdicts[i].best_class for i in range(len(pages))]
     return figures, _confusions([critic.class_in_verdicts(name) for name in classes], said)
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.arrays import ranges, starts_of
 from focused.pages.page import Links, Page
 from focused.pages.tokens import Ids, Lexicon
 
@@ -78,11 +79,9 @@ class Evidence:
         """Some of the links, in the order given."""
         chosen = np.asarray(rows, np.int64)
         lengths = self.starts[chosen + 1] - self.starts[chosen]
-        starts = np.zeros(len(chosen) + 1, np.int64)
-        np.cumsum(lengths, out=starts[1:])
-        ids = self.ids[_ranges(self.starts[chosen], lengths)]
+        ids = self.ids[ranges(self.starts[chosen], lengths)]
         keys = (self.leaf[chosen], self.link[chosen], self.source[chosen], self.host[chosen])
-        return Evidence(starts, ids, self.dense[chosen], *keys)
+        return Evidence(starts_of(lengths), ids, self.dense[chosen], *keys)
 
     def to_bytes(self) -> bytes:
         """The evidence as bytes, for the store and the wire."""
@@ -113,9 +112,7 @@ class Evidence:
         """Several batches as one."""
         if len(parts) == 1:
             return parts[0]
-        lengths = np.concatenate([np.diff(part.starts) for part in parts])
-        starts = np.zeros(len(lengths) + 1, np.int64)
-        np.cumsum(lengths, out=starts[1:])
+        starts = starts_of(np.concatenate([np.diff(part.starts) for part in parts]))
         rest = [np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(cls) if f.name != "starts"]
         return cls(starts, *rest)
 
@@ -148,11 +145,9 @@ def window(
     begin, end = page.starts[leaf], page.starts[leaf + 1]
     length = np.minimum(end - begin, words_per_leaf)
     begin = np.where(offset < 0, end - length, begin)
-    at = _ranges(begin, length)
+    at = ranges(begin, length)
     ids = mix(page.ids[at], np.repeat(offset, length) if offsets else 0)
-    starts = np.zeros(len(links) + 1, np.int64)
-    np.cumsum(np.bincount(link, weights=length, minlength=len(links)).astype(np.int64), out=starts[1:])
-    return starts, ids
+    return starts_of(np.bincount(link, weights=length, minlength=len(links)).astype(np.int64)), ids
 
 
 def _leaves_around(
@@ -165,16 +160,6 @@ def _leaves_around(
         low, high = first, first - 1
     size = high - low + 1
     link = np.repeat(np.arange(len(first)), size)
-    leaf = _ranges(low, size)
+    leaf = ranges(low, size)
     offset = np.where(leaf < first[link], leaf - first[link], np.maximum(leaf - last[link], 0))
     return link, leaf, offset
-
-
-def _ranges(begin: NDArray[np.int64], length: NDArray[np.int64]) -> NDArray[np.int64]:
-    """begin[0], begin[0]+1, … for length[0] numbers, then the same for begin[1], …"""
-    total = int(length.sum())
-    if total == 0:
-        return np.zeros(0, np.int64)
-    ends = np.cumsum(length)
-    ranges: NDArray[np.int64] = np.arange(total) + np.repeat(begin - (ends - length), length)
-    return ranges

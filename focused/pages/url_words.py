@@ -14,6 +14,7 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.arrays import starts_of
 from focused.pages.evidence import ADDRESS, mix
 from focused.pages.tokens import Ids, Lexicon
 
@@ -35,7 +36,6 @@ def url_words(url: str) -> list[str]:
 def url_features(urls: Sequence[str], lexicon: Lexicon) -> tuple[NDArray[np.int64], Ids]:
     """Features of many addresses: where each one's ids start, and the ids of its words."""
     found = [list(dict.fromkeys(url_words(url))) for url in urls]
-    starts = np.zeros(len(urls) + 1, np.int64)
-    np.cumsum([len(words) for words in found], out=starts[1:])
+    starts = starts_of([len(words) for words in found])
     ids = np.fromiter((lexicon[word] for words in found for word in words), np.uint32, int(starts[-1]))
     return starts, mix(ids, ADDRESS)

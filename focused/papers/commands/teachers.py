@@ -98,7 +98,7 @@ class WeightsTeacher:
         except (CannotTeach, JobRefused, OSError, sqlite3.Error) as error:
             command.fail(str(error))
         else:
-            print(found.told(topic.name))
+            print(weights_to_text(found))
 
 
 def taught_to_text(card: TaughtCard) -> str:
@@ -110,6 +110,17 @@ def taught_to_text(card: TaughtCard) -> str:
         lines.append(f"  not fetched    {counts_to_text(card.paths['unreachable'])}")
     lines.append("  " + "  ".join(f"{name} {_figure(value)}" for name, value in card.figures.items()))
     return "\n".join(lines)
+
+
+def weights_to_text(card: TaughtCard) -> str:
+    """The weights that were found, for people."""
+    a, b, c, *_ = card.figures.values()
+    figures = "  ".join(f"{name} {value:.4g}" for name, value in list(card.figures.items())[3:])
+    return (
+        f"topic {card.topic!r}, weights by {card.options['by']}: a = {a:g} (context)  b = {b:g} (content)  "
+        f"c = {c:g} (page)\n  {figures}\n"
+        f"used by the prioritizer 'lexical' with combination = \"linear\" in [prioritizer], without a, b and c"
+    )
 
 
 def _figure(value: float) -> str:

@@ -26,11 +26,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.arrays import look_up
+from focused.arrays import look_up, ranges
 from focused.critics.language import language_of
 from focused.pages.page import Page
 from focused.pages.tokens import Ids, word_to_id
-from focused.papers.critics.profiles import LONGEST, Floats, Ints, Phrases, Runs, ranges, runs_of
+from focused.papers.critics.profiles import LONGEST, Floats, Ints, Phrases, Runs, runs_of
 
 _OTHER, _ADJECTIVE, _NOUN, _GERUND = range(4)
 _TAGS = {"JJ": _ADJECTIVE, "NN": _NOUN, "VBG": _GERUND}

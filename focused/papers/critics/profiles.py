@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from focused.arrays import look_up
+from focused.arrays import look_up, ranges, starts_of
 from focused.pages.tokens import Ids
 
 Ints = NDArray[np.int64]
@@ -107,7 +107,7 @@ class TermIndex:
     def _known_words(self, phrases: Phrases) -> Ints:
         """How many words of each phrase are in any term: most phrases of a page have none, and need no more work."""
         _, known = look_up(self.words, phrases.ids)
-        before = np.concatenate([[0], np.cumsum(known)])
+        before = starts_of(known)
         counts: Ints = before[phrases.begin + phrases.length] - before[phrases.begin]
         return counts
 
@@ -141,11 +141,3 @@ def runs_in(texts: Phrases) -> tuple[Phrases, Ints]:
         lengths.append(np.full(int(count.sum()), words, np.int64))
         rows.append(np.repeat(np.arange(len(texts)), count))
     return Phrases(texts.ids, np.concatenate(begins), np.concatenate(lengths)), np.concatenate(rows)
-
-
-def ranges(begin: Ints, count: Ints) -> Ints:
-    """begin[0], begin[0]+1, … count[0] of them, then the same for begin[1], …"""
-    ends = np.cumsum(count)
-    total = int(ends[-1]) if len(ends) else 0
-    places: Ints = np.arange(total) + np.repeat(begin - (ends - count), count)
-    return places

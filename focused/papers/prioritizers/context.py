@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.arrays import starts_of
 from focused.critics.base import Verdict
 from focused.pages.evidence import mix, names_to_ids
 from focused.pages.page import Links
@@ -38,9 +39,7 @@ def neighbours(links: Links, fetched: NDArray[np.float32], d_max: int, lexicon: 
     row, column = np.nonzero(near)
     names = np.array([lexicon["cocited:low"], lexicon["cocited:high"]], np.uint32)
     bucket = (fetched[known[column]] >= _HIGH).astype(np.int64)
-    starts = np.zeros(len(links) + 1, np.int64)
-    np.cumsum(np.bincount(row, minlength=len(links)), out=starts[1:])
-    return starts, mix(names[bucket], offset[row, column])
+    return starts_of(np.bincount(row, minlength=len(links))), mix(names[bucket], offset[row, column])
 
 
 def append_to_each(starts: Starts, ids: Ids, more: Ids) -> tuple[Starts, Ids]:

@@ -32,7 +32,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
-from focused.arrays import look_up
+from focused.arrays import look_up, starts_of
 from focused.critics.bag import Vocabulary, inverse_frequencies, min_pages_for
 from focused.critics.base import Critic, Verdict
 from focused.options import Seed
@@ -78,7 +78,7 @@ class BestWords:
     def rows(self, pages: Sequence[Page]) -> csr_matrix:
         """The words that represent each page, as a row of ones."""
         rows = [self.columns(page) for page in pages]
-        starts = np.cumsum([0, *map(len, rows)])
+        starts = starts_of([len(row) for row in rows])
         columns = np.concatenate([np.zeros(0, np.int64), *rows])
         return csr_matrix((np.ones(len(columns)), columns, starts), shape=(len(rows), len(self.words)))
 

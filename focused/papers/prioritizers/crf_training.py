@@ -24,6 +24,7 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_array, hstack
 from threadpoolctl import threadpool_limits
 
+from focused.arrays import starts_of
 from focused.pages.tokens import Ids
 from focused.papers.prioritizers.crf_chain import CrfChain, Floats
 from focused.papers.prioritizers.features import Rows, rows_to_matrix
@@ -88,21 +89,17 @@ class _Problem:
 
     def _observed(self) -> list[Floats]:
         """How often each feature occurs with each state in the labelled paths."""
-        s = self.s
-        page = np.zeros((self.page_x.shape[0], self.states))
-        link = np.zeros((self.link_x.shape[0], self.states))
-        step_to_link = np.zeros((self.states, self.states))
-        step_to_page = np.zeros(self.states)
-        for t in range(s.pages.shape[1]):
-            on = s.states[:, t] >= 0
-            known = s.pages[:, t] >= 0
-            np.add.at(page, (s.pages[known, t], s.states[known, t]), 1)
-            if t:
-                known = s.links[:, t - 1] >= 0
-                np.add.at(link, (s.links[known, t - 1], s.states[known, t]), 1)
-                np.add.at(step_to_link, (s.states[on, t - 1], s.states[on, t]), 1)
-                np.add.at(step_to_page, s.states[on, t], 1)
-        return [self.page_x.T @ page, self.link_x.T @ link, step_to_link, np.diag(step_to_page)]
+        s, states = self.s, self.states
+        page, link = np.zeros((self.page_x.shape[0], states)), np.zeros((self.link_x.shape[0], states))
+        moves = [np.zeros((states, states)), np.zeros((states, states))]
+        # A path that is over, with the state -1, has the last row: zeros.
+        steps = [np.eye(states + 1, states)[s.states[:, (i + 1) // 2]] for i in range(2 * s.pages.shape[1] - 1)]
+        for i, marginal in enumerate(steps):
+            table, rows = (link, s.links[:, i // 2]) if i % 2 else (page, s.pages[:, i // 2])
+            np.add.at(table, rows[rows >= 0], marginal[rows >= 0])
+            if i:
+                moves[(i - 1) % 2] += steps[i - 1].T @ marginal
+        return [self.page_x.T @ page, self.link_x.T @ link, *moves]
 
     def loss(self, flat: Floats) -> tuple[float, Floats]:
         """Minus the log-likelihood and c2·|w|², and the gradient."""
@@ -173,9 +170,7 @@ def _design(rows: Rows, used: Numbers, least: int) -> tuple[csr_array, Ids]:
 
 def concat_rows(parts: Sequence[Ids]) -> Rows:
     """Rows of ids one below the other."""
-    starts = np.zeros(len(parts) + 1, np.int64)
-    np.cumsum([len(part) for part in parts], out=starts[1:])
-    return starts, np.concatenate(parts) if parts else np.zeros(0, np.uint32)
+    return starts_of([len(part) for part in parts]), np.concatenate([np.zeros(0, np.uint32), *parts])
 
 
 def padded(rows: Sequence[Sequence[int]]) -> Numbers:

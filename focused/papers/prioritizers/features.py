@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from focused.arrays import look_up
+from focused.arrays import look_up, ranges, starts_of
 from focused.pages.evidence import ANCHOR, NEAR, mix
 from focused.pages.page import Links, Page
 from focused.pages.tokens import Ids
@@ -52,7 +52,4 @@ def rows_to_matrix(rows: Rows, known: Ids) -> csr_matrix:
 
 def _spans(ids: Ids, begin: Starts, end: Starts, channel: int) -> Rows:
     lengths = np.maximum(end - begin, 0)
-    starts = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=starts[1:])
-    at = np.arange(int(starts[-1])) + np.repeat(begin - starts[:-1], lengths)
-    return starts, mix(ids[at], channel)
+    return starts_of(lengths), mix(ids[ranges(begin, lengths)], channel)

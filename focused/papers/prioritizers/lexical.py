@@ -27,7 +27,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from focused.arrays import Arrays
+from focused.arrays import Arrays, ranges, starts_of
 from focused.critics.base import Critic, Verdict
 from focused.options import Seed
 from focused.pages.evidence import ANCHOR, NEAR, Evidence, mix
@@ -36,7 +36,7 @@ from focused.pages.tokens import Ids
 from focused.papers.critics.level_model import LevelModel
 from focused.papers.critics.levels import FRACTION, level_name, level_of, place_of
 from focused.papers.critics.lexical import LexicalCritic
-from focused.papers.critics.profiles import Floats, Ints, Phrases, ranges, runs_in
+from focused.papers.critics.profiles import Floats, Ints, Phrases, runs_in
 from focused.papers.prioritizers.features import anchor_spans
 from focused.papers.prioritizers.taught import KeptPrioritizer
 from focused.prioritizers.base import Combination, Contribution, together
@@ -108,7 +108,7 @@ class Lexical(KeptPrioritizer):
         near %= max(len(links), 1)
         dense[:, 4] = np.bincount(near, minlength=len(links))
         rows, ids = np.concatenate([near, inside]), np.concatenate([words_near, words_inside])
-        starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(links)))])
+        starts = starts_of(np.bincount(rows, minlength=len(links)))
         return Evidence.of(starts, ids[np.argsort(rows, kind="stable")], dense, links.first)
 
     @property

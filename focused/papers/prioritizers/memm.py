@@ -26,6 +26,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from focused.arrays import starts_of
 from focused.critics.base import Critic, Verdict
 from focused.options import Seed
 from focused.pages.evidence import Evidence
@@ -161,5 +162,5 @@ def _belief(dense: NDArray[np.float32]) -> Floats:
 def _pruned(seen: Evidence, known: Ids) -> Evidence:
     """Without the features of which nothing was learned."""
     kept = np.isin(seen.ids, known)
-    starts = np.concatenate([[0], np.cumsum(kept)])[seen.starts]
+    starts = starts_of(kept)[seen.starts]
     return Evidence.of(starts, seen.ids[kept], seen.dense, seen.leaf)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.arrays import starts_of
 from focused.critics.targets import Targets
 from focused.pages.evidence import ADDRESS, ON_PAGE, Evidence, mix
 from focused.pages.page import Links, Page
@@ -109,7 +110,7 @@ class Sight:
     def _named(self, addresses: Rows) -> NDArray[np.bool_]:
         """Is there a keyword in each address?"""
         starts, ids = addresses
-        hits = np.concatenate([[0], np.cumsum(np.isin(ids, mix(self.keywords, ADDRESS)))])[starts]
+        hits = starts_of(np.isin(ids, mix(self.keywords, ADDRESS)))[starts]
         named: NDArray[np.bool_] = np.diff(hits) > 0
         return named
 

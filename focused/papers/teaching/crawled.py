@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import heapq
 import sqlite3
+from collections import defaultdict
 from dataclasses import dataclass
 from itertools import count
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +56,24 @@ class Crawled:
 
     def by_replay(self, scores: Floats) -> Ints:
         """The pages as a crawl by these scores fetches them: a link counts once its page is there."""
-        return np.array(_Replay(self, scores).run(), np.int64)
+        pieces, seen = defaultdict[int, list[int]](list), defaultdict[int, list[float]](list)
+        for piece, source in enumerate(self.source.tolist()):
+            pieces[source].append(piece)
+        score_of, target_of = scores.tolist(), self.target.tolist()
+        order: dict[int, None] = {}
+        waiting = [(-inf, number, page) for number, page in enumerate(np.flatnonzero(self.seed).tolist())]
+        serial = count(len(waiting))
+        while waiting:
+            *_, page = heapq.heappop(waiting)
+            if page in order:
+                continue
+            order[page] = None
+            for piece in pieces[page]:
+                target = target_of[piece]
+                seen[target].append(score_of[piece])
+                heapq.heappush(waiting, (-_taken_together(seen[target], self.combine), next(serial), target))
+        # What only links without a record lead to is the same for every order.
+        return np.array(list(order | dict.fromkeys(range(len(self.level)))), np.int64)
 
 
 def read_crawled(connection: sqlite3.Connection) -> Crawled:
@@ -91,39 +110,7 @@ def _combined(scores: Floats, target: Ints, pages: int, combine: str) -> Floats:
     return np.where(is_linked, combined(scores, target, pages, combine), -np.inf)
 
 
-class _Replay:
-    """A small frontier: pages that wait have the score of the links to them seen so far."""
-
-    def __init__(self, crawled: Crawled, scores: Floats) -> None:
-        self._crawled, self._scores = crawled, scores.tolist()
-        self._pieces: list[list[int]] = [[] for _ in crawled.level]
-        for piece, source in enumerate(crawled.source.tolist()):
-            if source >= 0:
-                self._pieces[source].append(piece)
-        self._seen: list[list[float]] = [[] for _ in crawled.level]
-        self._heap: list[tuple[float, int, int]] = []
-        self._serial = count()
-
-    def run(self) -> list[int]:
-        order = dict.fromkeys(np.flatnonzero(self._crawled.seed).tolist())
-        for page in order:
-            self._follow(page)
-        while self._heap:
-            _, _, page = heapq.heappop(self._heap)
-            if page not in order:
-                order[page] = None
-                self._follow(page)
-        # What only links without a record lead to is the same for every order.
-        return list(order | dict.fromkeys(range(len(self._crawled.level))))
-
-    def _follow(self, page: int) -> None:
-        for piece in self._pieces[page]:
-            target = int(self._crawled.target[piece])
-            seen = self._seen[target]
-            seen.append(self._scores[piece])
-            heapq.heappush(self._heap, (-self._score(seen), next(self._serial), target))
-
-    def _score(self, seen: list[float]) -> float:
-        if self._crawled.combine == "first":
-            return seen[0]
-        return max(seen) if self._crawled.combine == "max" else sum(seen) / len(seen)
+def _taken_together(seen: list[float], combine: str) -> float:
+    if combine == "first":
+        return seen[0]
+    return max(seen) if combine == "max" else sum(seen) / len(seen)

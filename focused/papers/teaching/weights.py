@@ -9,7 +9,6 @@ crawl does (§5.2.5): that is ``by="replay"``.
 from __future__ import annotations
 
 import sqlite3
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -17,34 +16,15 @@ import numpy as np
 
 from focused.frontier.starts import read_about
 from focused.papers.prioritizers.lexical import Lexical
-from focused.papers.prioritizers.taught import TaughtCard, TeachingProgress, save_taught
+from focused.papers.prioritizers.taught import FiguresByName, TaughtCard, TeachingProgress, save_taught
 from focused.papers.teaching.crawled import Crawled, Floats, read_crawled
 from focused.teaching.plan import CannotTeach
 from focused.topics.identity import slug
 from focused.topics.topic import Topic
 
-WAYS = ("order", "replay")
+WEIGHTS = ("a", "b", "c")
+"""Of context, content and page."""
 _FINEST = 0.005
-
-
-@dataclass(frozen=True, slots=True)
-class Weights:
-    """What was found: the weights of context, content and page, and order scores (low is good)."""
-
-    a: float
-    b: float
-    c: float
-    by: str
-    figures: dict[str, float]
-
-    def told(self, topic: str) -> str:
-        """What was found, for people."""
-        figures = "  ".join(f"{name} {value:.4g}" for name, value in self.figures.items())
-        return (
-            f"topic {topic!r}, weights by {self.by}: a = {self.a:g} (context)  b = {self.b:g} (content)  "
-            f"c = {self.c:g} (page)\n  {figures}\n"
-            f"used by the prioritizer 'lexical' with combination = \"linear\" in [prioritizer], without a, b and c"
-        )
 
 
 def teach_weights(
@@ -55,29 +35,29 @@ def teach_weights(
     by: str = "order",
     precision: float = 0.1,
     progress: TeachingProgress = lambda *_: None,
-) -> Weights:
+) -> TaughtCard:
     """Find the weights on a job of the topic, and write them where its next crawl finds them."""
     of = read_about(connection)["topic"]["name"]
     if of != topic.name:
         raise CannotTeach(f"this job is one of topic {of!r}, not {topic.name!r}: name a job of the same topic")
-    found = find_weights(read_crawled(connection), by=by, precision=precision, progress=progress)
+    figures = find_weights(read_crawled(connection), by=by, precision=precision, progress=progress)
     prioritizer = Lexical(combination="linear")
-    prioritizer.restore({"weights": np.array([found.a, found.b, found.c])})
+    prioritizer.restore({"weights": np.array([figures[name] for name in WEIGHTS])})
     card = TaughtCard(
         topic=topic.name,
         prioritizer=prioritizer.name,
         options={"by": by, "precision": precision},
-        figures={"a": found.a, "b": found.b, "c": found.c, **found.figures},
+        figures=figures,
         trained=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     save_taught(models / slug(topic), prioritizer, card)
-    return found
+    return card
 
 
 def find_weights(
     crawled: Crawled, *, by: str = "order", precision: float = 0.1, progress: TeachingProgress = lambda *_: None
-) -> Weights:
-    """The combination with the lowest order score; of equal ones the most even."""
+) -> FiguresByName:
+    """The combination with the lowest order score, of equal ones the most even; and order scores (low is good)."""
     tried = combinations(precision)
     put_in_order = crawled.by_queue if by == "order" else crawled.by_replay
     fitness = []
@@ -85,15 +65,14 @@ def find_weights(
         fitness.append(crawled.order_score(put_in_order(-(crawled.places @ weights))))
         progress(number + 1, len(tried))
     best = min(range(len(tried)), key=lambda i: (fitness[i], float(np.square(tried[i]).sum())))
-    a, b, c = tried[best].tolist()
-    figures = {
+    return {
+        **dict(zip(WEIGHTS, tried[best].tolist(), strict=True)),
         "order score": fitness[best],
         "even weights": crawled.order_score(put_in_order(-crawled.places.sum(axis=1))),
         "product": crawled.order_score(put_in_order(-np.log(crawled.places).sum(axis=1))),
         "as crawled": crawled.order_score(np.arange(len(crawled.level))),
         "links": float(len(crawled.places)),
     }
-    return Weights(a, b, c, by, figures)
 
 
 def combinations(precision: float) -> list[Floats]:

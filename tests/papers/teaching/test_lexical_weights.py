@@ -51,14 +51,14 @@ def test_the_feature_that_tells_the_level_gets_the_weight(by, feature, name):
     places = rng.integers(1, 5, (60, 3)).astype(float)
     places[:, feature] = level
     found = find_weights(fan(level.tolist(), places.tolist()), by=by)
-    assert getattr(found, name) == max(found.a, found.b, found.c)
-    assert found.figures["order score"] <= found.figures["even weights"]
-    assert found.a + found.b + found.c == pytest.approx(1)
+    assert found[name] == max(found["a"], found["b"], found["c"])
+    assert found["order score"] <= found["even weights"]
+    assert found["a"] + found["b"] + found["c"] == pytest.approx(1)
 
 
 def test_of_equal_orders_the_most_even_weights_count():
     found = find_weights(fan([1, 2], [(1, 1, 1), (2, 2, 2)]))
-    assert sorted([found.a, found.b, found.c]) == pytest.approx([0.3, 0.3, 0.4])
+    assert sorted([found["a"], found["b"], found["c"]]) == pytest.approx([0.3, 0.3, 0.4])
 
 
 # From the seed, content leads to page 1 (level 4), and through it to eight targets; context to page 2 (level 3), from
@@ -79,8 +79,8 @@ def test_a_replay_hands_links_out_page_by_page():
 
 def test_the_two_ways_may_find_different_weights():
     queue, replay = (find_weights(crawled(LEVEL, WAY), by=by) for by in ("order", "replay"))
-    assert replay.b > replay.a
-    assert queue.a > queue.b
+    assert replay["b"] > replay["a"]
+    assert queue["a"] > queue["b"]
 
 
 @pytest.mark.parametrize(("combine", "order"), [("first", [0, 2, 3, 1]), ("max", [0, 2, 1, 3]), ("mean", [0, 2, 3, 1])])
