@@ -15,7 +15,6 @@ from scrapy.utils.serialize import ScrapyJSONEncoder
 if TYPE_CHECKING:
     from scrapy.http import Response
 
-    from focused.pages.page import Page
     from focused.visits.visit import Visit
 
 logger = logging.getLogger(__name__)
@@ -51,27 +50,12 @@ class _AnyField(dict[str, Field]):
 class PageItem(Item):
     """A fetched page and the critic's verdict. A pipeline may add fields of any name, or make a dict of it.
 
-    ``page``, ``response`` and ``token`` travel with it through the pipelines and are not exported.
+    ``response``, for pipelines that want the page's HTML, and ``token``, by which its visit is found, travel with it
+    through the pipelines and are not exported.
     """
 
-    _page: Page
-    _response: Response
-    _token: int
-
-    @property
-    def page(self) -> Page:
-        """The parsed page."""
-        return self._page
-
-    @property
-    def response(self) -> Response:
-        """The response, for pipelines that want the page's HTML."""
-        return self._response
-
-    @property
-    def token(self) -> int:
-        """What its visit is found by."""
-        return self._token
+    response: Response
+    token: int
 
     def __setitem__(self, key: str, value: Any) -> None:
         if key not in self.fields:
@@ -82,9 +66,9 @@ class PageItem(Item):
     @classmethod
     def of(cls, visit: Visit, response: Response) -> PageItem:
         """The item for a page that was judged and recorded."""
-        assert visit.page is not None
         item = cls(fields_of(visit))
-        item._page, item._response, item._token = visit.page, response, visit.token
+        # An Item takes no attributes otherwise.
+        vars(item).update(response=response, token=visit.token)
         return item
 
 
