@@ -130,16 +130,20 @@ class _StatsTally:
 
 
 class Component:
-    """A Scrapy component that has something to do in crawls with a topic; in others it is not there."""
+    """A Scrapy component, which is left out of crawls that have nothing for it to do."""
 
     def __init__(self, crawler: Crawler) -> None:
-        if topic_of(crawler) is None:
-            raise NotConfigured
         self.crawler = crawler
+        if not self.is_wanted():
+            raise NotConfigured
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self:
         return cls(crawler)
+
+    def is_wanted(self) -> bool:
+        """Is there something to do? Most have where there is a topic."""
+        return topic_of(self.crawler) is not None
 
     @cached_property
     def parts(self) -> Parts:

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 import scrapy
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 from scrapy.http.request import NO_CALLBACK
 from scrapy.settings import BaseSettings
@@ -24,6 +23,7 @@ from twisted.internet.threads import deferToThread
 from focused.defaults import read
 from focused.middlewares.errors import Postponed
 from focused.middlewares.html_only import why_not_html
+from focused.parts import Component
 from focused.topics.identity import slug
 
 if TYPE_CHECKING:
@@ -32,34 +32,29 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class ArchiveMiddleware:
+class ArchiveMiddleware(Component):
     """Archives pages (status 200, HTML), or with ``FOCUSED_ARCHIVE_ALL`` every response, robots.txt too."""
 
-    def __init__(self, crawler: Crawler, place: str) -> None:
-        self.crawler = crawler
-        self._place = Path(place)
-        self._size: int = read(crawler.settings, "FOCUSED_ARCHIVE_SIZE")
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._place = Path(read(crawler.settings, "FOCUSED_ARCHIVE"))
         self._all: bool = read(crawler.settings, "FOCUSED_ARCHIVE_ALL")
         self._files: WarcFiles | None = None
         self._broken = False
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
         crawler.signals.connect(self.spider_closed, signals.spider_closed)
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        place = read(crawler.settings, "FOCUSED_ARCHIVE")
-        if not place:
-            raise NotConfigured
-        return cls(crawler, place)
+    def is_wanted(self) -> bool:
+        return bool(read(self.crawler.settings, "FOCUSED_ARCHIVE"))
 
     def spider_opened(self) -> None:
         """Close what a killed crawl has left open; make the folder."""
         from focused.warc.writer import WarcFiles  # noqa: PLC0415  (needs the extra `warc`)
 
+        settings, name = self.crawler.settings, self._name()
+        size = read(settings, "FOCUSED_ARCHIVE_SIZE")
         try:
-            self._files = WarcFiles(
-                self._place, name=self._name(), size=self._size, info=_info(self.crawler.settings, self._name())
-            )
+            self._files = WarcFiles(self._place, name=name, size=size, info=_info(settings, name))
         except OSError as error:
             self._give_up(error)
             return

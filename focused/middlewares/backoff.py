@@ -7,8 +7,6 @@ many hosts fail and none answers, it is our own network: nobody is given up for 
 
 from __future__ import annotations
 
-from typing import Self
-
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.exceptions import (
@@ -23,6 +21,7 @@ from twisted.internet.error import ConnectError, ConnectionLost
 from focused.defaults import read_all
 from focused.middlewares.errors import HostClosed, HostDead, Postponed
 from focused.pages.urls import url_to_host
+from focused.parts import Component
 from focused.safety.politeness import HostHealth, Patience, retry_after
 
 _SLOW_DOWN = frozenset({429, 503})
@@ -37,19 +36,18 @@ _NETWORK_ERRORS = (
 )
 
 
-class BackoffMiddleware:
+class BackoffMiddleware(Component):
     """Its number must be above RetryMiddleware's, so that it hears of every failure first.
 
     429 and 503 are its business: take them out of RETRY_HTTP_CODES.
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self.crawler = crawler
+        super().__init__(crawler)
         self.health = HostHealth(read_all(Patience, crawler.settings, "FOCUSED_BACKOFF_"))
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
+    def is_wanted(self) -> bool:
+        return True
 
     def process_request(self, request: Request) -> None:
         host = url_to_host(request.url)

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Self
+from typing import Any
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DownloadCancelledError, NotConfigured
+from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import HtmlResponse, Response
 from scrapy.http.request import NO_CALLBACK
 
 from focused.frontier.requests import META
 from focused.middlewares.errors import NotHtml
 from focused.pages.guard import looks_binary, looks_like_html
+from focused.parts import Component
 
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
 
 
-class HtmlOnlyMiddleware:
+class HtmlOnlyMiddleware(Component):
     """Ends requests for other things than HTML with `NotHtml`; counts them in ``focused/not_html/<why>``.
 
     For spiders that say ``html_only = True``: somebody else's may fetch a sitemap, an image or an answer in JSON.
@@ -28,16 +29,12 @@ class HtmlOnlyMiddleware:
     """
 
     def __init__(self, crawler: Crawler) -> None:
-        self.crawler = crawler
+        super().__init__(crawler)
         self._maxsize = crawler.settings.getint("DOWNLOAD_MAXSIZE")
+        crawler.signals.connect(self.headers_received, signals.headers_received)
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        if not getattr(crawler.spider, "html_only", False):
-            raise NotConfigured
-        middleware = cls(crawler)
-        crawler.signals.connect(middleware.headers_received, signals.headers_received)
-        return middleware
+    def is_wanted(self) -> bool:
+        return getattr(self.crawler.spider, "html_only", False)
 
     def headers_received(self, headers: Mapping[bytes, Any], body_length: int, request: Request) -> None:
         if _is_exempt(request) or b"Location" in headers:

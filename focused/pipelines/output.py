@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Any
 
 from itemadapter import ItemAdapter
 from scrapy.crawler import Crawler
-from scrapy.exceptions import DropItem, NotConfigured
+from scrapy.exceptions import DropItem
 
 from focused.defaults import read
+from focused.parts import Component
 
 
-class OutputPipeline:
+class OutputPipeline(Component):
     """Drops items below the wanted relevance; the job keeps them all the same."""
 
-    def __init__(self, least: float) -> None:
-        self._least = least
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._least: float = read(crawler.settings, "FOCUSED_OUTPUT_RELEVANT")
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        least = read(crawler.settings, "FOCUSED_OUTPUT_RELEVANT")
-        if least <= 0:
-            raise NotConfigured
-        return cls(least)
+    def is_wanted(self) -> bool:
+        return bool(read(self.crawler.settings, "FOCUSED_OUTPUT_RELEVANT"))
 
     def process_item(self, item: Any) -> Any:
         """Keep what is relevant, and what does not say."""

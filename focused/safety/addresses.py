@@ -8,9 +8,8 @@ percent-encoded, or an IPv4 address inside an IPv6 one (mapped, compatible, 6to4
 
 from __future__ import annotations
 
-import re
-import socket
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 from urllib.parse import urlsplit
@@ -24,7 +23,6 @@ _V4_COMPATIBLE = IPv6Network("::/96")
 _SITE_LOCAL = IPv6Network("fec0::/10")
 # Names that only an inner network knows: RFC 6761, 6762, 8375, and ICANN's reservation of ".internal".
 _INNER_SUFFIXES = ("localhost", "local", "internal", "home.arpa", "localdomain", "lan", "intranet")
-_NUMERIC = re.compile(r"[0-9a-fx.]+", re.ASCII | re.IGNORECASE)
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -62,7 +60,7 @@ class AddressPolicy:
         """Why an address is refused without looking up its name; '' when it is not."""
         try:
             parts = urlsplit(url)
-            host, port = parts.hostname or "", _port(parts.port, parts.scheme)
+            host, port = parts.hostname or "", parts.port or _DEFAULT_PORTS.get(parts.scheme, 0)
         except ValueError as error:
             return f"{url!r} is not an address: {error}"
         if not host or self._is_named(host, port):
@@ -96,21 +94,12 @@ class AddressPolicy:
 @lru_cache(10_000)
 def literal_address(host: str) -> Address | None:
     """The address that a host *is*, in any notation that browsers or the C library take; None for a name."""
-    bare = host.strip("[]").split("%", 1)[0].rstrip(".")
-    try:
-        return ip_address(bare)
-    except ValueError:
-        pass
-    try:
+    host = host.rstrip(".")
+    with suppress(ValueError):
+        return ip_address(host.strip("[]").split("%", 1)[0])
+    with suppress(ValueError):
         # Percent-encoded and full-width digits, octal, hexadecimal, short forms: as browsers read them.
         return ip_address(ada_url.URL(f"http://{host}/").hostname.strip("[]"))
-    except ValueError:
-        pass
-    if _NUMERIC.fullmatch(bare):
-        try:
-            return IPv4Address(socket.inet_aton(bare))
-        except OSError:
-            return None
     return None
 
 
@@ -162,7 +151,3 @@ def _host_and_port(entry: str) -> tuple[str, int | None]:
     if colon and ":" not in host and port.isdigit():
         return host, int(port)
     return entry, None
-
-
-def _port(port: int | None, scheme: str) -> int:
-    return port if port is not None else _DEFAULT_PORTS.get(scheme, 0)
