@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from focused.addresses import BadAddress, to_url
+from focused.addresses import to_url
 from focused.problems import Problems, did_you_mean
 from focused.topics import library
 from focused.topics.focus import in_focus
@@ -91,15 +91,20 @@ class _ExampleTable:
     problems: Problems
 
     def examples(self) -> Iterator[Example]:
-        lines = [line.rstrip("\r") for line in self._text().split("\n")]
-        header, *rows = lines
+        header, *rows = (line.rstrip("\r") for line in self._text().split("\n"))
         columns = [name.strip() for name in header.split("\t")]
         if not self._header_is_right(columns):
             return
         seen: dict[tuple[str, str], Example] = {}
         for number, row in enumerate(rows, start=2):
-            example = self._example(columns, row, number) if row.strip() else None
-            if example and self._is_new(example, seen):
+            if not row.strip():
+                continue
+            try:
+                example = self._example(columns, row, number)
+                _check_new(example, seen.setdefault(example.source, example))
+            except ValueError as error:
+                self._add(number, str(error))
+            else:
                 yield example
 
     def _text(self) -> str:
@@ -127,47 +132,34 @@ class _ExampleTable:
                 self._add(1, f"column {name!r} appears twice" if name else "a column has no name")
         return len(self.problems.found) == before
 
-    def _example(self, columns: list[str], row: str, line: int) -> Example | None:
+    def _example(self, columns: list[str], row: str, line: int) -> Example:
         cells = [cell.strip() for cell in row.split("\t")]
         if len(cells) > len(columns):
-            self._add(line, f"{len(cells)} columns, the header has {len(columns)}")
-            return None
+            raise ValueError(f"{len(cells)} columns, the header has {len(columns)}")
         values = dict.fromkeys(columns, "") | dict(zip(columns, cells, strict=False))
         name = values.pop("class")
-        if not name or not all(name.split(".")):
-            self._add(line, f"class {name!r} has an empty part" if name else "class is empty")
-        sources = {key: value for key in _SOURCES if (value := values.pop(key, ""))}
+        if not all(name.split(".")):
+            raise ValueError(f"class {name!r} has an empty part" if name else "class is empty")
+        sources = {kind: value for kind in _SOURCES if (value := values.pop(kind, ""))}
         if len(sources) != 1:
-            given = " and ".join(sources) or "none"
-            self._add(line, f"fill exactly one of url, file and text, not {given}")
-            return None
-        return self._checked(Example(class_name=name, **sources, extra=values, line=line))
+            raise ValueError(f"fill exactly one of url, file and text, not {' and '.join(sources) or 'none'}")
+        if "url" in sources:
+            sources["url"] = to_url(sources["url"])
+        elif "file" in sources:
+            sources["file"] = self._path(sources["file"])
+        return Example(class_name=name, **sources, extra=values, line=line)
 
-    def _checked(self, example: Example) -> Example | None:
-        kind, value = example.source
-        if kind == "url":
-            try:
-                return msgspec.structs.replace(example, url=to_url(value))
-            except BadAddress as error:
-                self._add(example.line, str(error))
-                return None
-        return self._found(example, value) if kind == "file" else example
-
-    def _found(self, example: Example, name: str) -> Example | None:
+    def _path(self, name: str) -> str:
         if self.reference.startswith(library.SHIPPED):
-            self._add(example.line, "a shipped topic brings its examples as url or text, not as file")
-            return None
+            raise ValueError("a shipped topic brings its examples as url or text, not as file")
         path = Path(self.reference).parent / os.path.expanduser(name)
         if not os.path.isfile(path):  # False also for what cannot be a file's name
-            self._add(example.line, f"there is no file {name!r} beside the table")
-            return None
-        return msgspec.structs.replace(example, file=str(path.resolve()))
+            raise ValueError(f"there is no file {name!r} beside the table")
+        return str(path.resolve())
 
-    def _is_new(self, example: Example, seen: dict[tuple[str, str], Example]) -> bool:
-        first = seen.setdefault(example.source, example)
-        if first is example:
-            return True
+
+def _check_new(example: Example, first: Example) -> None:
+    if first is not example:
         same = first.class_name == example.class_name
         as_what = "" if same else f", there as {first.class_name!r} and here as {example.class_name!r}"
-        self._add(example.line, f"the same {example.source[0]} as in line {first.line}{as_what}")
-        return False
+        raise ValueError(f"the same {example.source[0]} as in line {first.line}{as_what}")

@@ -18,11 +18,6 @@ def shipped_topics() -> list[str]:
     return sorted(entry.name.removesuffix(".toml") for entry in _folder().iterdir() if entry.name.endswith(".toml"))
 
 
-def exists(reference: str) -> bool:
-    """Is there such a file?"""
-    return _locate(reference).is_file()
-
-
 def read_bytes(reference: str) -> bytes:
     """The content of a file, shipped or anywhere else; OSError if it cannot be read."""
     try:
