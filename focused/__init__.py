@@ -6,28 +6,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from focused.addon import Addon
-    from focused.critics.base import Critic, Verdict
-    from focused.pages.page import Page
-    from focused.prioritizers.base import Prioritizer
-    from focused.prioritizers.simple import Link, SimplePrioritizer
-    from focused.testing import check_critic, check_prioritizer, check_store
+    from focused.addon import Addon as Addon
+    from focused.critics.base import Critic as Critic
+    from focused.critics.base import Verdict as Verdict
+    from focused.pages.page import Page as Page
+    from focused.prioritizers.base import Prioritizer as Prioritizer
+    from focused.prioritizers.simple import Link as Link
+    from focused.prioritizers.simple import SimplePrioritizer as SimplePrioritizer
+    from focused.testing import check_critic as check_critic
+    from focused.testing import check_prioritizer as check_prioritizer
+    from focused.testing import check_store as check_store
 
 __version__ = "0.1.0"
-__all__ = [
-    "Addon",
-    "Critic",
-    "Link",
-    "Page",
-    "Prioritizer",
-    "SimplePrioritizer",
-    "Verdict",
-    "__version__",
-    "check_critic",
-    "check_prioritizer",
-    "check_store",
-]
-
 _HOMES = {
     "Addon": "focused.addon",
     "Critic": "focused.critics.base",
@@ -40,6 +30,7 @@ _HOMES = {
     "check_prioritizer": "focused.testing",
     "check_store": "focused.testing",
 }
+__all__ = ["__version__", *_HOMES]  # noqa: PLE0604  (names are strings)
 
 
 def __getattr__(name: str) -> Any:

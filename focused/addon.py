@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
@@ -18,6 +18,9 @@ from scrapy.utils.misc import load_object
 from focused import settings as ours
 from focused.defaults import read
 from focused.starting import demote_lists, refuse, topic_of
+
+if TYPE_CHECKING:
+    from focused.topics.topic import Topic
 
 logger = logging.getLogger(__name__)
 
@@ -69,26 +72,23 @@ class Addon:
         try:
             topic = topic_of(self.crawler)
             if topic is not None:
-                self._prepare(settings)
+                self._prepare(topic, settings)
+                return
         except ValueError as error:
             # Here, so that spiders without a topic are spared it.
             from focused.frontier.store import StoreAway  # noqa: PLC0415
 
-            topic = None
             refuse(self.crawler, str(error), closing="store_broken" if isinstance(error, StoreAway) else "refused")
-        if topic is None:
-            modules = settings.getlist("SPIDER_MODULES")
-            _set_spider_modules(settings, [name for name in modules if not isinstance(name, _OurSpiders)])
-            # Without a word: the log, too, is as if we were not there.
-            raise NotConfigured
+        modules = settings.getlist("SPIDER_MODULES")
+        _set_spider_modules(settings, [name for name in modules if not isinstance(name, _OurSpiders)])
+        # Without a word: the log, too, is as if we were not there.
+        raise NotConfigured
 
-    def _prepare(self, settings: Settings) -> None:
+    def _prepare(self, topic: Topic, settings: Settings) -> None:
         # Here, so that spiders without a topic are spared these.
         from focused.teaching.first import check_start  # noqa: PLC0415
         from focused.topics.settings import apply_settings  # noqa: PLC0415
 
-        topic = topic_of(self.crawler)
-        assert topic is not None
         demote_lists(self.crawler)
         apply_settings(topic, settings)
         enable(settings)

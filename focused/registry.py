@@ -15,6 +15,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from importlib.resources import files
 from inspect import isabstract
+from pkgutil import resolve_name
 from typing import Any
 
 from focused.extras import way_out
@@ -113,13 +114,9 @@ def _origin(entry: EntryPoint) -> str:
 
 
 def _check_kind(found: Any, kind: str, name: str, origin: str) -> None:
-    base = _at(BASES[kind])
+    base = resolve_name(BASES[kind])
     if not isinstance(found, type) or not issubclass(found, base) or found is base:
         raise UnknownName(f"{name!r} is not a {kind}: name a class derived from {BASES[kind]}{origin}")
     if isabstract(found):
         lacks = ", ".join(sorted(found.__abstractmethods__))  # type: ignore[attr-defined]  # what isabstract says it has
         raise UnknownName(f"{name!r} is not a whole {kind}: it lacks {lacks}{origin}")
-
-
-def _at(path: str) -> Any:
-    return EntryPoint("", ":".join(path.rsplit(".", 1)), "").load()

@@ -78,7 +78,8 @@ def refuse(crawler: Crawler, reason: str, *, closing: str = "refused") -> None:
         crawler.stats.set_value("focused/stopped_by", reason)
         close_before_start(crawler, closing)
 
-    _demote_opening(crawler)
+    # Nobody wants to read that what was refused has been opened and closed.
+    _demote(crawler, _is_of_its_spider, "scrapy.core.engine")
     # Not earlier: what Scrapy has opened by then it can close again.
     crawler.signals.connect(close, signals.spider_opened, weak=False)
 
@@ -127,28 +128,23 @@ def demote_lists(crawler: Crawler) -> None:
     """Log Scrapy's lists of components and settings at DEBUG, so that the log of a crawl begins with what matters."""
     told = iter((True,))
 
-    def is_list(record: logging.LogRecord) -> bool:
+    def is_list(record: logging.LogRecord, crawler: Crawler) -> bool:
         # Scrapy does not say whose settings these are; the first that come are ours, with nothing in between.
-        return next(told, False) if record.name == "scrapy.crawler" else record.__dict__.get("crawler") is here()
+        return next(told, False) if record.name == "scrapy.crawler" else record.__dict__.get("crawler") is crawler
 
-    here = ref(crawler)
     _demote(crawler, is_list, "scrapy.addons", "scrapy.crawler", "scrapy.middleware")
 
 
-def _demote_opening(crawler: Crawler) -> None:
-    """Nobody wants to read that what was refused has been opened and closed."""
+def _is_of_its_spider(record: logging.LogRecord, crawler: Crawler) -> bool:
+    return crawler.spider is not None and record.__dict__.get("spider") is crawler.spider
+
+
+def _demote(crawler: Crawler, is_meant: Callable[[logging.LogRecord, Crawler], bool], *names: str) -> None:
     here = ref(crawler)
 
-    def is_ours(record: logging.LogRecord) -> bool:
-        there = here()
-        return there is not None and there.spider is not None and record.__dict__.get("spider") is there.spider
-
-    _demote(crawler, is_ours, "scrapy.core.engine")
-
-
-def _demote(crawler: Crawler, is_meant: Callable[[logging.LogRecord], bool], *names: str) -> None:
     def demote(record: logging.LogRecord) -> bool:
-        if is_meant(record):
+        there = here()
+        if there is not None and is_meant(record, there):
             record.levelno, record.levelname = logging.DEBUG, logging.getLevelName(logging.DEBUG)
         return True
 
