@@ -6,7 +6,7 @@ typed or as text. Numbers, switches and choices are types with their bounds, as 
 
 from __future__ import annotations
 
-import json
+import os.path
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -65,8 +65,8 @@ class ListKind(Kind):
         text = str(value).strip()
         if re.match(r'\[\s*["\]]', text):
             try:
-                return msgspec.convert(json.loads(text), list[str])
-            except (json.JSONDecodeError, msgspec.ValidationError) as error:
+                return msgspec.json.decode(text, type=list[str])
+            except msgspec.DecodeError as error:
                 raise ValueError(f"{text!r} is not a JSON list of texts: {error}") from error
         return [entry for entry in re.split(self._separator, text) if entry]
 
@@ -147,14 +147,10 @@ def _to_text(value: Any) -> str:
 
 
 def _to_file(value: Any) -> str:
-    try:
-        path = Path(str(value)).expanduser().resolve(strict=True)
-        there = path.is_file()
-    except (OSError, RuntimeError, ValueError):  # no such file, no such user, a character that no name can have
-        there = False
-    if not there:
+    path = os.path.expanduser(str(value))
+    if not os.path.isfile(path):  # False also for what cannot be a file's name
         raise ValueError(f"there is no file {str(value)!r}")
-    return str(path)
+    return os.path.realpath(path)
 
 
 def _to_pattern(text: str) -> str:

@@ -51,7 +51,7 @@ class FocusedSpider(Spider):
         apply_settings(topic, crawler.settings)
         arguments.apply(crawler.settings)
         # scrapyd has folders of its own; `scrapy parse`, which looks at one page, starts the spider elsewhere.
-        if "_job" not in arguments.private and cls.start.__module__ != "scrapy.commands.parse":
+        if "_job" not in given and cls.start.__module__ != "scrapy.commands.parse":
             give_job_folder(topic, crawler.settings)
         spider = super().from_crawler(crawler)
         spider.topic = topic

@@ -35,15 +35,11 @@ _SETS = {setting.argument: name for name, setting in SETTINGS.items()}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arguments:
-    """What a crawl was asked for: the topic, seeds in place of its own, and settings by their names, converted.
-
-    ``private`` holds the arguments that others add for themselves (scrapyd's ``_job``).
-    """
+    """What a crawl was asked for: the topic, seeds in place of its own, and settings by their names, converted."""
 
     topic: str
     seeds: tuple[str, ...]
     settings: Mapping[str, Any]
-    private: Mapping[str, str]
 
     def apply(self, settings: BaseSettings) -> None:
         """Set what was asked for, above all else; hosts and patterns are added to those that are there."""
@@ -53,19 +49,19 @@ class Arguments:
 
 
 def parse_arguments(kwargs: Mapping[str, Any]) -> Arguments:
-    """The arguments, converted; ArgumentsError lists all that is wrong with them."""
+    """The arguments, converted; ArgumentsError lists all that is wrong with them.
+
+    Those that others add for themselves (scrapyd's ``_job``) begin with ``_`` and are left out.
+    """
     problems = Problems()
-    private = {name: str(value) for name, value in kwargs.items() if name.startswith("_")}
-    values = {name: _convert(name, value, problems) for name, value in kwargs.items() if name not in private}
+    values = {name: _convert(name, value, problems) for name, value in kwargs.items() if not name.startswith("_")}
     if "topic" not in kwargs:
         problems.add("topic", "missing: give -a topic=NAME, a topic file, or words with -a seeds=https://…")
     for host in set(values.get("allow_hosts") or ()) & set(values.get("deny_hosts") or ()):
         problems.add("deny_hosts", f"{host!r} is also in allow_hosts")
     problems.raise_as(ArgumentsError)
-    settings = {_SETS[name]: value for name, value in values.items() if name in _SETS}
-    return Arguments(
-        topic=values["topic"].strip(), seeds=tuple(values.get("seeds", ())), settings=settings, private=private
-    )
+    topic, seeds = values.pop("topic").strip(), tuple(values.pop("seeds", ()))
+    return Arguments(topic=topic, seeds=seeds, settings={_SETS[name]: value for name, value in values.items()})
 
 
 def _convert(name: str, value: Any, problems: Problems) -> Any:

@@ -28,7 +28,7 @@ def setting(name: str, **kwargs: object) -> object:
 
 
 def test_a_topic_alone_is_enough() -> None:
-    assert parse_arguments({"topic": " chess "}) == Arguments(topic="chess", seeds=(), settings={}, private={})
+    assert parse_arguments({"topic": " chess "}) == Arguments(topic="chess", seeds=(), settings={})
 
 
 def test_strings_become_what_they_mean(tmp_path: Path) -> None:
@@ -71,7 +71,6 @@ def test_strings_become_what_they_mean(tmp_path: Path) -> None:
             "FOCUSED_SCOPE_ALLOW": [r"/wiki/\w{1,40}$"],
             "FOCUSED_SCOPE_DENY": [r"\.pdf$", "[?&]action="],
         },
-        private={"_job": "6487ec79947edab326d6db28a2d86511e8247444"},
     )
 
 
