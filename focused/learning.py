@@ -16,11 +16,14 @@ from twisted.internet.threads import deferToThread
 
 from focused import signals
 from focused.defaults import read
+from focused.frontier.job import OpenJob
 from focused.frontier.store import StoreBroken
+from focused.prioritizers.trainer import Trainer
 from focused.visits.visit import Visit
+from focused.visits.visits import Visits
 
 if TYPE_CHECKING:
-    from focused.parts import Parts
+    from focused.parts import Frontier
 
 logger = logging.getLogger(__name__)
 
@@ -28,9 +31,9 @@ logger = logging.getLogger(__name__)
 class Learning:
     """Triggers learning and re-scoring in a crawl of its own. Workers that share a crawl learn elsewhere."""
 
-    def __init__(self, crawler: Crawler, parts: Parts) -> None:
+    def __init__(self, crawler: Crawler, job: OpenJob, frontier: Frontier, visits: Visits, trainer: Trainer) -> None:
         self.crawler = crawler
-        self.parts = parts
+        self._job, self._frontier, self._visits, self._trainer = job, frontier, visits, trainer
         self._per_page: int = read(crawler.settings, "FOCUSED_RESCORE_PER_PAGE")
         self._save_every: int = read(crawler.settings, "FOCUSED_SAVE_EVERY")
         self._credit = 0
@@ -42,11 +45,10 @@ class Learning:
             return
         self._credit += self._per_page
         try:
-            if self.parts.visits.is_learning_due(visit) and not self._busy:
+            if self._visits.is_learning_due(visit) and not self._busy:
                 await self._learn()
         except StoreBroken as error:
-            if self.parts.frontier is not None:
-                self.parts.frontier.give_up(error)
+            self._frontier.give_up(error)
 
     async def _learn(self) -> None:
         self._busy = True
@@ -62,8 +64,8 @@ class Learning:
             self._busy = False
 
     async def _train(self) -> None:
-        store, batch = self.parts.store, self.parts.trainer.take_batch()
-        if store is None or batch is None:
+        store, batch = self._job.store, self._trainer.take_batch()
+        if batch is None:
             return
         new = await maybe_deferred_to_future(deferToThread(store.prioritizer.learn, batch))
         if new is None:
@@ -78,8 +80,7 @@ class Learning:
 
     async def _rescore(self) -> None:
         """Score everything that waits, while that is cheap or paid for; else links are scored as they are taken."""
-        store = self.parts.store
-        assert store is not None
+        store = self._job.store
         if store.rescoring_cost > self._credit:
             self.crawler.stats.inc_value("focused/rescore/put_off")
             return
@@ -100,5 +101,4 @@ class Learning:
             self._save()
 
     def _save(self) -> None:
-        if self.parts.job is not None:
-            self.parts.job.training.save(self.parts.visits.untaught())
+        self._job.training.save(self._visits.untaught())

@@ -6,11 +6,11 @@ Scrapy builds its components one by one, each from the crawler; here they find o
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 from weakref import WeakKeyDictionary
 
 from scrapy import Request
@@ -24,7 +24,7 @@ from focused.critics.base import Critic
 from focused.critics.choose import choose_critic, critic_for, topic_reference
 from focused.defaults import read
 from focused.frontier.job import OpenJob
-from focused.frontier.store import FrontierStore, NewLink, PageRecord, StoreBroken
+from focused.frontier.store import FrontierStore, NewLink, StoreBroken
 from focused.pages.page import PageLimits
 from focused.pages.tokens import CrawlLexicon
 from focused.prioritizers.base import Prioritizer
@@ -101,32 +101,18 @@ class Parts:
         from focused.learning import Learning  # noqa: PLC0415
 
         self.job, self.frontier = job, frontier
+        tell, spider = crawler.signals.send_catch_log, crawler.spider
         self.visits = Visits(
             job.store,
             self.critic,
             job.training,
             self.scope,
-            counter=_StatsTally(crawler),
+            # Whole numbers by its type, any by what it does.
+            count=cast("Callable[[str, float], None]", crawler.stats.inc_value),
+            judged=lambda record: tell(signals.page_judged, record=record, spider=spider),
             follow_duplicates=read(crawler.settings, "FOCUSED_FOLLOW_DUPLICATES"),
         )
-        self.learning = Learning(crawler, self)
-
-
-class _StatsTally:
-    """Counts in a crawl's statistics, and tells its extensions."""
-
-    def __init__(self, crawler: Crawler) -> None:
-        self._crawler = crawler
-
-    def count(self, what: str, number: float = 1) -> None:
-        """Add to a statistic."""
-        stats = self._crawler.stats
-        # inc_value is typed for whole numbers.
-        stats.set_value(what, stats.get_value(what, 0) + number)
-
-    def judged(self, record: PageRecord) -> None:
-        """A page counts."""
-        self._crawler.signals.send_catch_log(signals.page_judged, record=record, spider=self._crawler.spider)
+        self.learning = Learning(crawler, job, frontier, self.visits, self.trainer)
 
 
 class Component:

@@ -8,9 +8,8 @@ of redirects.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Protocol
 
 from focused.critics.base import Critic, Verdict
 from focused.frontier.store import Admitted, FrontierStore, Lease, NewLink, Outcome, PageRecord
@@ -25,16 +24,6 @@ UNFOLLOWED = "unfollowed"
 """The note of a job that says how many links were not followed, since their pages had the content of others."""
 
 
-class Tally(Protocol):
-    """Where the steps are counted."""
-
-    def count(self, what: str, number: float = 1) -> None:
-        """Add to a statistic."""
-
-    def judged(self, record: PageRecord) -> None:
-        """A page counts."""
-
-
 class Visits:
     """All responses that are at work, each found by its token."""
 
@@ -45,11 +34,14 @@ class Visits:
         training: Training,
         scope: Scope,
         *,
-        counter: Tally,
+        count: Callable[[str, float], None],
+        judged: Callable[[PageRecord], object],
         follow_duplicates: bool = False,
     ) -> None:
         self._store, self._critic, self._training, self._scope = store, critic, training, scope
-        self._counter, self._follow_duplicates = counter, follow_duplicates
+        # What adds to a statistic, and who is told of each page that counts.
+        self._count, self._judged = count, judged
+        self._follow_duplicates = follow_duplicates
         self._open: dict[int, Visit] = {}
 
     def begin(self, lease: Lease) -> Visit:
@@ -132,17 +124,17 @@ class Visits:
         visit.is_counted = True
         assert visit.record is not None
         if visit.is_duplicate:
-            self._counter.count("focused/page/duplicates")
+            self._count("focused/page/duplicates", 1)
             self._count_unfollowed(visit)
         else:
-            self._counter.count("focused/relevance/sum", visit.record.relevance)
-        self._counter.count("focused/page/judged")
-        self._counter.judged(visit.record)
+            self._count("focused/relevance/sum", visit.record.relevance)
+        self._count("focused/page/judged", 1)
+        self._judged(visit.record)
 
     def _count_unfollowed(self, visit: Visit) -> None:
         unfollowed = 0 if visit.is_followed else len(self.links_of(visit).unknown())
         if unfollowed:
-            self._counter.count("focused/link/unfollowed", unfollowed)
+            self._count("focused/link/unfollowed", unfollowed)
             self._store.revise(UNFOLLOWED, lambda before: str(int(before or 0) + unfollowed))
 
     def label(self, visit: Visit) -> None:
@@ -157,7 +149,7 @@ class Visits:
     def _teach(self, visit: Visit, lessons: Lessons | None) -> None:
         if lessons is not None:
             self._training.teach(visit.lease, lessons)
-            self._counter.count("focused/lesson/count", len(lessons))
+            self._count("focused/lesson/count", len(lessons))
 
     def is_learning_due(self, visit: Visit) -> bool:
         """Count the page as taught; True when a batch is to be learned now."""

@@ -53,7 +53,7 @@ def test_a_redirect_to_a_page_fetched_before_is_taught_when_its_visit_ends(open_
     frontier.page("http://h/a", 0.7)
     taught = []
     training = SimpleNamespace(teach=lambda lease, lessons: taught.append((lease.url, lessons)))
-    visits = Visits(frontier.store, None, training, None, counter=None)
+    visits = Visits(frontier.store, None, training, None, count=None, judged=None)
     redirected = lease(frontier.store)
     visits.begin(redirected)
     assert not frontier.store.redirect(redirected, "http://h/a", "h")
