@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from pathlib import Path
-
 
 class NotUtf8(ValueError):
     """Bytes that are not UTF-8; the message names file, line and column."""
@@ -25,16 +21,3 @@ def position(before: bytes) -> str:
     last = before.rpartition(b"\n")[2]
     line = before.count(b"\n") + 1
     return f"{line}:{len(last.decode('utf-8', 'replace')) + 1}"
-
-
-def read_table(path: str | Path) -> tuple[list[str], list[dict[str, str]]]:
-    """The columns and the rows of a tab-separated table without quoting; what a row lacks is empty.
-
-    ValueError names the file, and the line if it is known.
-    """
-    text = to_text(Path(path).read_bytes(), path)
-    reader = csv.DictReader(io.StringIO(text, newline=""), restval="", delimiter="\t", quoting=csv.QUOTE_NONE)
-    try:
-        return list(reader.fieldnames or ()), list(reader)
-    except csv.Error as error:
-        raise ValueError(f"{path}:{reader.reader.line_num}: not a tab-separated table: {error}") from error

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
 from pathlib import Path
 
 import msgspec
 
 from focused.topics.focus import in_focus
-from focused.topics.text import read_table, to_text
+from focused.topics.text import to_text
 
 
 class KnownTopic(msgspec.Struct, kw_only=True):
@@ -42,6 +44,19 @@ def read_topics(path: str | Path) -> dict[str, KnownTopic]:
     for name, topic in topics.items():
         topic.name = name
     return topics
+
+
+def read_table(path: str | Path) -> tuple[list[str], list[dict[str, str]]]:
+    """The columns and the rows of a tab-separated table without quoting; what a row lacks is empty.
+
+    ValueError names the file, and the line if it is known.
+    """
+    text = to_text(Path(path).read_bytes(), path)
+    reader = csv.DictReader(io.StringIO(text, newline=""), restval="", delimiter="\t", quoting=csv.QUOTE_NONE)
+    try:
+        return list(reader.fieldnames or ()), list(reader)
+    except csv.Error as error:
+        raise ValueError(f"{path}:{reader.reader.line_num}: not a tab-separated table: {error}") from error
 
 
 def read_examples(path: str | Path, *, without: tuple[str, str] | None = None) -> dict[str, str]:

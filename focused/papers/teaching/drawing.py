@@ -16,11 +16,10 @@ from focused.frontier.records import read_records
 from focused.papers.paths.draw import Field, Mask
 from focused.papers.paths.graph import Graph, host_and_port
 from focused.papers.paths.path import PathsError
-from focused.papers.paths.topics import KnownTopic, read_topics, with_label
+from focused.papers.paths.topics import KnownTopic, read_table, read_topics, with_label
 from focused.problems import did_you_mean
 from focused.topics.examples import read_examples
 from focused.topics.focus import in_focus
-from focused.topics.text import read_table
 from focused.topics.topic import Topic, load_topic
 from focused.warc.web import Web, normal_form
 
