@@ -6,7 +6,6 @@ docs/settings.md and docs/topics.md are made from this module and its ``#:`` com
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -206,11 +205,6 @@ SETTINGS = {
 DEFAULTS = {name: setting.default for name, setting in SETTINGS.items()}
 RENAMED = {"FOCUSED_APPRENTICE": "FOCUSED_LEARNED", "apprentice": "learned"}
 """Settings and arguments of the past, and what they are called now."""
-
-
-def from_environment() -> dict[str, str]:
-    """Settings that may also come from the environment."""
-    return {name: os.environ[name] for name in ("FOCUSED_MODELS",) if os.environ.get(name)}
 
 
 def read(settings: BaseSettings, name: str) -> Any:

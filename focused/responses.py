@@ -35,27 +35,23 @@ def response_to_page_now(response: TextResponse, limits: PageLimits) -> Page:
     return _to_page(response, limits, LEXICON, *safe_root_now(response))
 
 
-async def safe_root(response: TextResponse, *, in_thread: int = IN_THREAD) -> tuple[Any, dict[str, int]]:
+async def safe_root(response: TextResponse) -> tuple[Any, dict[str, int]]:
     """``response.selector.root``, and what had to be left out: tags cut short, tags nested too deeply.
 
     Pages of a few kilobytes are parsed as always. Larger ones pass `focused.pages.guard` first; their selector is
     then made from its tree, so that ``response.css`` and the like see the same page, and do not parse it again.
     """
-    if len(response.body) <= in_thread:
+    if len(response.body) <= IN_THREAD:
         return safe_root_now(response)
     parsing = deferToThread(guard.parse, _as_utf8(response), get_base_url(response))
-    root, left_out = await maybe_deferred_to_future(parsing)
-    _keep(response, root)
-    return root, left_out
+    return _kept(response, *await maybe_deferred_to_future(parsing))
 
 
 def safe_root_now(response: TextResponse) -> tuple[Any, dict[str, int]]:
     """`safe_root` without a thread."""
     if guard.is_harmless(response.body):
         return response.selector.root, {}
-    root, left_out = guard.parse(_as_utf8(response), get_base_url(response))
-    _keep(response, root)
-    return root, left_out
+    return _kept(response, *guard.parse(_as_utf8(response), get_base_url(response)))
 
 
 def _to_page(response: TextResponse, limits: PageLimits, lexicon: Lexicon, root: Any, left_out: dict[str, int]) -> Page:
@@ -68,6 +64,7 @@ def _as_utf8(response: TextResponse) -> bytes:
     return response.text.encode("utf-8", "surrogatepass")
 
 
-def _keep(response: TextResponse, root: Any) -> None:
+def _kept(response: TextResponse, root: Any, left_out: dict[str, int]) -> tuple[Any, dict[str, int]]:
     # Scrapy's own cache of the selector; without it a callback's response.css() would parse the page unguarded.
     response._cached_selector = Selector(root=root, type="html")
+    return root, left_out

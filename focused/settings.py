@@ -3,7 +3,8 @@
 Our own settings, with a line on each, are in `focused.defaults`.
 """
 
-from focused.defaults import from_environment
+import os
+
 from focused.extras import is_installed
 
 BOT_NAME = "focused"
@@ -80,4 +81,6 @@ ASYNCIO_EVENT_LOOP = "uvloop.Loop" if is_installed("uvloop") else None
 LOG_LEVEL = "INFO"
 FEED_EXPORT_ENCODING = "utf-8"
 
-globals().update(from_environment())
+# Trained critics lie where they lie for all projects of a machine.
+if os.environ.get("FOCUSED_MODELS"):
+    FOCUSED_MODELS = os.environ["FOCUSED_MODELS"]

@@ -60,7 +60,7 @@ class Counted:
         self.stats: Counter[str] = Counter()
         self.records: list[PageRecord] = []
 
-    def count(self, what: str, number: float = 1) -> None:
+    def count(self, what: str, number: float) -> None:
         self.stats[what] += number  # type: ignore[assignment]  # sums of relevance, too
 
     def judged(self, record: PageRecord) -> None:
@@ -73,9 +73,14 @@ class House:
     def __init__(self, folder: Path, *, follow_duplicates: bool = False) -> None:
         self.critic, self.training, self.counter = CountingCritic(), Taught(), Counted()
         self.store = SqliteStore(folder, Focused(critic=self.critic))
-        scope, follow = Scope(Rules()), follow_duplicates
         self.visits = Visits(
-            self.store, self.critic, self.training, scope, counter=self.counter, follow_duplicates=follow
+            self.store,
+            self.critic,
+            self.training,
+            Scope(Rules()),
+            count=self.counter.count,
+            judged=self.counter.judged,
+            follow_duplicates=follow_duplicates,
         )
 
     def fetch(self, url: str) -> Visit:
