@@ -19,7 +19,7 @@ from focused.addresses import to_url
 from focused.problems import Problems, did_you_mean
 from focused.topics import library
 from focused.topics.focus import in_focus
-from focused.topics.text import NotUtf8, to_text
+from focused.topics.text import Unreadable, read_text
 from focused.topics.topic import Topic, TopicError
 
 _SOURCES = ("url", "file", "text")
@@ -109,10 +109,8 @@ class _ExampleTable:
 
     def _text(self) -> str:
         try:
-            return to_text(library.read_bytes(self.reference), self.reference)
-        except OSError as error:
-            raise TopicError([f"{self.reference}: cannot be read: {error.strerror}"]) from error
-        except NotUtf8 as error:
+            return read_text(self.reference, self.reference)
+        except Unreadable as error:
             raise TopicError([str(error)]) from error
 
     def _add(self, line: int, what: str) -> None:

@@ -19,7 +19,7 @@ from focused.problems import Problems, ProblemsError, did_you_mean, near
 from focused.schema import URLS
 from focused.topics import library
 from focused.topics.keys import convert_keys
-from focused.topics.toml import UnreadableToml, read_toml
+from focused.topics.text import Unreadable, read_toml
 
 logger = logging.getLogger(__name__)
 
@@ -86,11 +86,10 @@ def load_topic(
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """A topic as it was read, and where from: ``label`` for messages, ``folder`` for files beside it."""
+    """A topic as it was read, and where from: ``label`` is for messages."""
 
     label: str
     table: dict[str, Any]
-    folder: Path | None = None
     path: Path | None = None
 
 
@@ -103,8 +102,8 @@ def _source(spec: str, seeds: Sequence[str], folder: Path, *, words: bool) -> _G
             return _Given(reference, read_toml(reference, reference))
         path = folder / os.path.expanduser(spec)  # Path's own raises where there is no such user
         if _is_path(spec, path, bool(seeds)):
-            return _Given(spec, read_toml(str(path), spec), path.resolve().parent, path.resolve())
-    except UnreadableToml as error:
+            return _Given(spec, read_toml(str(path), spec), path.resolve())
+    except Unreadable as error:
         raise TopicError([str(error)]) from error
     if not words:
         raise TopicError([_unknown(spec)])
@@ -137,8 +136,8 @@ def _examples(name: str, source: _Given, problems: Problems) -> str:
     if not name.strip():
         return ""
     reference = f"{library.SHIPPED}{name}"
-    if source.folder is not None:
-        reference = str(source.folder / os.path.expanduser(name))
+    if source.path is not None:
+        reference = str(source.path.parent / os.path.expanduser(name))
     try:
         library.read_bytes(reference)
     except FileNotFoundError:

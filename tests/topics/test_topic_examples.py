@@ -114,7 +114,7 @@ def test_a_table_that_is_none_says_why(tmp_path: Path, table: str | bytes, told:
 def test_a_table_that_has_gone_is_told(tmp_path: Path) -> None:
     topic = topic_of(tmp_path, "class\ttext\nbirds\tx\n")
     Path(topic.examples).unlink()
-    assert problems_of(topic) == [" cannot be read: No such file or directory"]
+    assert problems_of(topic) == [" there is no such file"]
 
 
 def test_a_topic_without_examples_says_how_to_give_some() -> None:
