@@ -27,8 +27,8 @@ def bulk_web(
         title = prose[kind].title()
         targets = [urls[(number + 1) % pages], *random.choices(urls, k=links - 1)]
         listed = bullets((target, prose[_kind_of(target)].words(3)) for target in targets)
-        web.label(url, kind, title)
-        web.add(url, document(title, f"<h1>{title}</h1>\n{_text(prose[kind], size - len(listed))}\n{listed}"))
+        body = f"<h1>{title}</h1>\n{_text(prose[kind], size - len(listed))}\n{listed}"
+        web.add_labelled(url, kind, title, document(title, body))
     web.seeds = {"on": urls[:1], "far": urls[1:2], "root": urls[:1]}
     web.take_examples(random, share=0.1, most=20)
     return web

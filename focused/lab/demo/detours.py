@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from focused.lab.demo.web import GeneratedWeb
 
-# Of all links: how many take each detour.
+# Of all links: how many take each detour, which is a method of `Detours`.
 _SHARES = {"": 0.885, "moved": 0.03, "chain": 0.015, "copy": 0.02, "dead": 0.03, "paper": 0.015, "loop": 0.005}
 _PDF = b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\ntrailer\n<< /Root 1 0 R >>\n%%EOF\n"
 THREADS = 12
@@ -25,14 +25,6 @@ class Detours:
         self.random = random
         self._web = web
         self._copies: dict[str, str] = {}
-        self._ways: dict[str, Callable[[str, str, str], str]] = {
-            "moved": self._moved,
-            "chain": self._chain,
-            "copy": self._copy,
-            "dead": self._dead,
-            "paper": self._paper,
-            "loop": self._loop,
-        }
         self.sessions = [f"{random.getrandbits(64):016x}" for _ in range(_SESSIONS)]
 
     def address(self, url: str) -> str:
@@ -41,7 +33,8 @@ class Detours:
         if not kind:
             return url
         parts = urlsplit(url)
-        return self._ways[kind](f"{parts.scheme}://{parts.netloc}", parts.path.rpartition("/")[2], url)
+        take: Callable[[str, str, str], str] = getattr(self, f"_{kind}")
+        return take(f"{parts.scheme}://{parts.netloc}", parts.path.rpartition("/")[2], url)
 
     def thread(self) -> str:
         """An address in the forum, with somebody's session in it."""

@@ -33,8 +33,7 @@ def add_furniture(web: GeneratedWeb, sites: Sites, articles: list[Article], rand
 
 
 def _add(web: GeneratedWeb, site: DemoSite, path: str, title: str, body: str, *, kind: str = "other") -> None:
-    web.add(site.url(path), site.page(title, body))
-    web.label(site.url(path), kind, title)
+    web.add_labelled(site.url(path), kind, title, site.page(title, body))
 
 
 def _home(site: DemoSite, own: list[Article], sites: Sites, random: Random) -> str:

@@ -88,8 +88,7 @@ class _HardWeb:
 
     def build(self) -> GeneratedWeb:
         for entry, listed in zip(self.entries, self.listed, strict=True):
-            self.web.label(entry.url, entry.kind, entry.name)
-            self.web.add(entry.url, self._page(entry, listed))
+            self.web.add_labelled(entry.url, entry.kind, entry.name, self._page(entry, listed))
         self.web.seeds = self._seeds()
         self.web.take_examples(self.random, share=0.1, most=40)
         return self.web

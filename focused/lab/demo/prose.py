@@ -22,19 +22,20 @@ _PATTERNS = (
 )
 _TITLES = ("{A} {N} of {P}", "{P} and the {A} {N}", "The {N}, the {N2} and {P}", "{P}: a {A} {N}", "On {N} and {N2}")
 _POOL = 400
+# Of the words that may be the topic's own: how many are.
+_OWN = 0.55
 
 
 class Prose:
-    """Text on one topic: ``share`` of the words in it are the topic's, the others common.
+    """Text on one topic: about half of the words in it are the topic's, the others common.
 
     Sentences come from a pool, so that a page costs little; a page takes many, so that no two pages are alike.
     """
 
-    def __init__(self, vocabulary: WordLists, random: Random, share: float = 0.55) -> None:
+    def __init__(self, vocabulary: WordLists, random: Random) -> None:
         self.vocabulary = vocabulary
         self._common = vocabularies()["common"]
         self._random = random
-        self._share = share
         self._pool = [self._write(random.choice(_PATTERNS)) for _ in range(_POOL)]
 
     def sentence(self) -> str:
@@ -72,7 +73,7 @@ class Prose:
             return pick(self._random, self._common.names)
         if slot == "{p}":
             return pick(self._random, self.vocabulary.names)
-        source = self.vocabulary if self._random.random() < self._share else self._common
+        source = self.vocabulary if self._random.random() < _OWN else self._common
         return pick(self._random, {"{a}": source.adjectives, "{n}": source.nouns, "{v}": source.verbs}[slot])
 
 

@@ -81,7 +81,7 @@ class DemoSite:
 class Sites:
     """All hosts, and the prose of every topic."""
 
-    def __init__(self, random: Random, count: int = MOST_HOSTS) -> None:
+    def __init__(self, random: Random, count: int) -> None:
         self._random = random
         self._hosts = list(_HOSTS)[:count]
         self.prose = {kind: Prose(vocabularies()[kind], random) for kind in SHARES}

@@ -26,8 +26,7 @@ def _add_calendar(web: GeneratedWeb, site: DemoSite, sites: Sites, months: int) 
         title = f"Calendar: {_month(number).removeprefix('/calendar/').removesuffix('.html')}"
         events = bullets(("/about.html", sites.prose["news"].words(4)) for _ in range(3))
         body = f"{events}\n{bullets((path, name) for name, path in near)}"
-        web.add(site.url(_month(number)), site.page(title, body))
-        web.label(site.url(_month(number)), "other", title)
+        web.add_labelled(site.url(_month(number)), "other", title, site.page(title, body))
 
 
 _STEPS = (("previous month", -1), ("next month", 1), ("a year later", 12))
@@ -44,6 +43,5 @@ def _add_forum(web: GeneratedWeb, site: DemoSite, threads: dict[int, str], sessi
         others = [number % THREADS + 1, (number + 4) % THREADS + 1]
         links = bullets((f"/forum/{other}.php?sid={session}", f"Thread {other}") for other in others)
         url = site.url(f"/forum/{number}.php?sid={session}")
-        web.add(url, site.page(f"Thread {number}", f"{text}\n{links}"))
-        web.label(url, "chess", f"Thread {number}")
+        web.add_labelled(url, "chess", f"Thread {number}", site.page(f"Thread {number}", f"{text}\n{links}"))
         web.hidden.add(url)

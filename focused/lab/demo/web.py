@@ -46,6 +46,11 @@ class GeneratedWeb:
         headers["Content-Length"] = str(len(body))
         self.pages[url] = Recorded(status, tuple(headers.items()), body)
 
+    def add_labelled(self, url: str, kind: str, title: str, body: str) -> None:
+        """Add a page, and say what it is about."""
+        self.add(url, body)
+        self.label(url, kind, title)
+
     def label(self, url: str, kind: str, title: str) -> None:
         """Say what a page is about."""
         self.classes[url] = kind

@@ -25,7 +25,7 @@ class RedisServer:
 
     def __init__(self, folder: Path, *options: str, cluster: bool = False) -> None:
         self._folder, self._options, self._is_cluster = folder, options, cluster
-        self.port = _free_port(with_bus=cluster)
+        self.port = _free_port()
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -51,6 +51,7 @@ class RedisServer:
         options = ["--bind", "127.0.0.1", "--port", str(self.port), "--dir", str(self._folder), "--save", ""]
         if self._is_cluster:
             options += ["--cluster-enabled", "yes", "--cluster-config-file", "nodes.conf"]
+            options += ["--cluster-port", str(_free_port())]
         log = (self._folder / "redis.log").open("ab")
         with log:
             command = [program, *options, *self._options]
@@ -115,18 +116,8 @@ class RedisServer:
                 return
 
 
-def _free_port(*, with_bus: bool) -> int:
-    """A port that nobody listens on; a cluster's node takes the one 10,000 above it, too."""
-    while True:
-        with socket.socket() as first, socket.socket() as second:
-            first.bind(("127.0.0.1", 0))
-            port: int = first.getsockname()[1]
-            if not with_bus:
-                return port
-            if port + 10_000 > 65_535:
-                continue
-            try:
-                second.bind(("127.0.0.1", port + 10_000))
-            except OSError:
-                continue
-            return port
+def _free_port() -> int:
+    """A port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port: int = taken.getsockname()[1]
+        return port
