@@ -82,16 +82,13 @@ def _folds(classes: Sequence[str], wanted: NDArray[np.bool_]) -> Numbers | None:
 
 
 def _figures(wanted: NDArray[np.bool_], relevance: NDArray[np.float64]) -> Figures:
-    from sklearn.metrics import average_precision_score  # noqa: PLC0415  # half a second, for teaching only
+    from sklearn import metrics  # noqa: PLC0415  # half a second, for teaching only
 
-    said = relevance >= RELEVANT
-    hits = int((said & wanted).sum())
-    recall = hits / max(int(wanted.sum()), 1)
+    found = metrics.precision_recall_fscore_support(wanted, relevance >= RELEVANT, average="binary", zero_division=0)
+    precision, recall, f1 = map(float, found[:3])
     if wanted.all():
         return Figures(recall=recall)
-    precision = hits / max(int(said.sum()), 1)
-    f1 = 2 * precision * recall / (precision + recall) if hits else 0.0
-    average = float(average_precision_score(wanted, relevance))
+    average = float(metrics.average_precision_score(wanted, relevance))
     return Figures(precision=precision, recall=recall, f1=f1, average_precision=average)
 
 

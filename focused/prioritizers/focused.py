@@ -68,32 +68,13 @@ def _words_of_address(look: Look) -> tuple[NDArray[np.int64], Ids]:
 
 
 FEATURES: tuple[LinkFeature, ...] = (
-    Number(
-        name="source relevance",
-        of=_source_relevance,
-        mean=2.0,
-        spread=0.45,
-        switch="source",
-        heading=CRITIC,
-        shown="of the page it stands on",
-    ),
-    Number(
-        name="anchor",
-        of=_opinion_of_text,
-        mean=1.0,
-        spread=0.35,
-        switch="reads",
-        heading=CRITIC,
-        shown="of the link's text",
-    ),
-    Number(
-        name="words around",
-        of=_opinion_of_words_around,
-        mean=1.0,
-        spread=0.35,
-        switch="reads",
-        heading=CRITIC,
-        shown="of the words around it",
+    *(
+        Number(name=name, of=of, mean=mean, spread=spread, switch=switch, heading=CRITIC, shown=shown)
+        for name, of, mean, spread, switch, shown in (
+            ("source relevance", _source_relevance, 2.0, 0.45, "source", "of the page it stands on"),
+            ("anchor", _opinion_of_text, 1.0, 0.35, "reads", "of the link's text"),
+            ("words around", _opinion_of_words_around, 1.0, 0.35, "reads", "of the words around it"),
+        )
     ),
     Number(name="no text", of=has_no_text, mean=0.0, spread=0.45, shown="it has no text"),
     Words(name="words", of=_words_around, spread=2.0, switch="words"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -36,8 +36,7 @@ class ExampleSource:
 
     def told(self) -> dict[str, object]:
         """For the card: what differs from the topic."""
-        told = {"examples": self.examples, "focus": list(self.focus), "hold_out": dict(self.hold_out), "web": self.web}
-        return {key: value for key, value in told.items() if value}
+        return {name: value for name, value in asdict(self).items() if value}
 
 
 @dataclass(frozen=True)

@@ -33,8 +33,9 @@ class Clicks:
 
     @classmethod
     def of(cls, paths: Sequence[Stops]) -> Clicks:
-        """The clicks of some paths, and those beside them."""
+        """The clicks of some paths, and those beside them. NotTaught if they lead to no target, or begin at one."""
         ground = Ground.of(paths)
+        ground.check()
         layers = [NOWHERE if page in ground.failed else layer for page, layer in enumerate(ground.layers)]
         page, _, behind = np.array(ground.links(), np.int64).reshape(-1, 3).T
         away = np.array([url != page.url for page in ground.pages for url in page.links.urls], np.bool_)

@@ -35,8 +35,9 @@ from focused.papers.pages.headings import as_heading
 from focused.papers.paths.path import PREFIX
 from focused.papers.paths.stops import Stops
 from focused.papers.prioritizers.crf_chain import CrfModel, Floats, alpha_step, delta_step, start
-from focused.papers.prioritizers.crf_features import link_features, page_features
+from focused.papers.prioritizers.crf_features import page_features
 from focused.papers.prioritizers.crf_lessons import CrfTeaching
+from focused.papers.prioritizers.features import link_features
 from focused.papers.prioritizers.taught import FiguresByName, TaughtPrioritizer, TeachingProgress
 from focused.prioritizers.base import Combination, Contribution
 from focused.schema import Share

@@ -14,13 +14,11 @@ from functools import lru_cache
 import numpy as np
 
 from focused.pages.evidence import NAMED, ON_PAGE, mix
-from focused.pages.page import Links, Page
+from focused.pages.page import Page
 from focused.pages.tokens import Ids, word_to_id, words
 from focused.pages.url_words import url_features
 from focused.papers.pages.headings import headings
 from focused.papers.pages.repeats import repeats
-from focused.papers.prioritizers.features import Rows, anchor_words, words_near
-from focused.prioritizers.rows import append_to_rows
 
 _TIMES = (5, 10, 20, 40)
 _SHORTEST = 3
@@ -38,12 +36,6 @@ def page_features(page: Page, listed: tuple[str, ...] = ()) -> Ids:
     return np.unique(
         np.concatenate([mix(page.bag[0], ON_PAGE), url_features([page.url], page.lexicon)[1], mix(ids, NAMED)])
     )
-
-
-def link_features(page: Page, links: Links, near: int) -> Rows:
-    """The ids of the features of some of a page's links, ``near`` words on each side."""
-    rows = append_to_rows(*anchor_words(page, links), *words_near(page, links, near))
-    return append_to_rows(*rows, *url_features(links.urls, page.lexicon))
 
 
 def _heading_names(page: Page, listed: Collection[str]) -> list[str]:

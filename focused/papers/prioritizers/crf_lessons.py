@@ -13,9 +13,10 @@ from focused.pages.urls import url_to_host
 from focused.papers.paths.path import FAIL, GOAL
 from focused.papers.paths.stops import Stops
 from focused.papers.prioritizers.crf_chain import CrfChain, CrfModel, Floats, best_labels
-from focused.papers.prioritizers.crf_features import link_features, page_features
+from focused.papers.prioritizers.crf_features import page_features
 from focused.papers.prioritizers.crf_reward import reward_of_links, reward_of_path
 from focused.papers.prioritizers.crf_training import Sequences, concat_rows, padded, train
+from focused.papers.prioritizers.features import link_features
 from focused.papers.prioritizers.taught import FiguresByName, NotTaught, TeachingProgress, Ticker
 
 _FOLDS = 3

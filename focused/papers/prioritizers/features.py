@@ -13,7 +13,8 @@ from focused.arrays import look_up, ranges, starts_of
 from focused.pages.evidence import ANCHOR, NEAR, mix
 from focused.pages.page import Links, Page
 from focused.pages.tokens import Ids
-from focused.prioritizers.rows import Starts
+from focused.pages.url_words import url_features
+from focused.prioritizers.rows import Starts, append_to_rows
 
 Rows = tuple[Starts, Ids]
 
@@ -24,7 +25,7 @@ def anchor_words(page: Page, links: Links) -> Rows:
     return _spans(page.ids, begin, end, ANCHOR)
 
 
-def words_near(page: Page, links: Links, words: int = 10) -> Rows:
+def words_near(page: Page, links: Links, words: int) -> Rows:
     """The words before and after each link's text, so many on each side, over the borders of leaves."""
     begin, end = anchor_spans(page, links)
     before = np.stack([np.maximum(begin - words, 0), begin], axis=1)
@@ -32,6 +33,12 @@ def words_near(page: Page, links: Links, words: int = 10) -> Rows:
     both = np.stack([before, after], axis=1).reshape(-1, 2)
     starts, ids = _spans(page.ids, both[:, 0], both[:, 1], NEAR)
     return starts[::2], ids
+
+
+def link_features(page: Page, links: Links, near: int = 10) -> Rows:
+    """The words of each link's own text, ``near`` words on each side of it, and the words of its address."""
+    rows = append_to_rows(*anchor_words(page, links), *words_near(page, links, near))
+    return append_to_rows(*rows, *url_features(links.urls, page.lexicon))
 
 
 def anchor_spans(page: Page, links: Links) -> tuple[Starts, Starts]:

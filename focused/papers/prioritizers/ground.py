@@ -21,7 +21,8 @@ from focused.papers.prioritizers.states import STATES, Floats
 from focused.papers.prioritizers.taught import FiguresByName, NotTaught
 
 NO_PAGE = -1
-_LEAST_STEPS = 10
+LEAST_STEPS = 10
+"""From how many steps a chain of layers can be learned."""
 _HELD_OUT = 5
 
 LayerStep = tuple[int, int, int]
@@ -66,8 +67,8 @@ class Ground:
         self.paths.append(path)
         self.steps.update(path)
 
-    def check(self) -> None:
-        """NotTaught if no chain of layers can be learned here."""
+    def check(self, least_steps: int = 0) -> None:
+        """NotTaught if nothing can be learned here of the way to a target."""
         onward = sum(u != NO_PAGE for u, _, _ in self.steps)
         if not self.pages:
             raise NotTaught("there are no paths: draw some with 'scrapy paths', or write them")
@@ -81,10 +82,10 @@ class Ground:
                 f"all {len(self.pages)} pages on the paths are targets: what is on the way to a target is learned from "
                 "paths that begin further away ('scrapy paths' draws such)"
             )
-        if onward < _LEAST_STEPS:
+        if onward < least_steps:
             raise NotTaught(
                 f"{len(self.paths)} paths with {onward} different steps from a page to the next are too few: give at "
-                f"least {_LEAST_STEPS} steps"
+                f"least {least_steps} steps"
             )
 
     def held_out(self) -> NDArray[np.bool_]:

@@ -30,7 +30,7 @@ from focused.options import Seed
 from focused.pages.evidence import Evidence
 from focused.pages.page import Links, Page
 from focused.papers.paths.stops import Stops
-from focused.papers.prioritizers.ground import NO_PAGE, Ground, figures_of, prior_of
+from focused.papers.prioritizers.ground import LEAST_STEPS, NO_PAGE, Ground, figures_of, prior_of
 from focused.papers.prioritizers.hmm_chain import Clusters, HmmModel
 from focused.papers.prioritizers.states import (
     NAMES,
@@ -83,7 +83,7 @@ class Hmm(TaughtPrioritizer[HmmModel]):
     def teach(self, paths: Sequence[Stops], progress: TeachingProgress = lambda *_: None) -> FiguresByName:
         """Cluster and count, once without the pages held out for the figures, and once with all."""
         ground = Ground.of(paths)
-        ground.check()
+        ground.check(LEAST_STEPS)
         seen = ~ground.held_out()
         progress(0, 2)
         figures = self._figures(ground, self._fit(ground, seen), seen) if seen.any() and not seen.all() else {}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from focused.critics.base import Critic
 from focused.pages.tokens import Ids
 from focused.papers.paths.stops import Stops
-from focused.papers.prioritizers.ground import Ground, figures_of, prior_of
+from focused.papers.prioritizers.ground import LEAST_STEPS, Ground, figures_of, prior_of
 from focused.papers.prioritizers.maxent import MaxEnt, fit
 from focused.papers.prioritizers.memm_features import Sight
 from focused.papers.prioritizers.memm_lessons import LayerLessons, choose_keywords, gather
@@ -52,7 +52,7 @@ class MemmTeaching:
     ) -> tuple[Models, FiguresByName]:
         """The models, and how well such did that had not seen a fifth of it all. NotTaught if that cannot be."""
         ground = Ground.of(paths)
-        ground.check()
+        ground.check(LEAST_STEPS)
         tick = Ticker(progress, len(ground.pages) + _FITS * _ITERATIONS)
         keywords = choose_keywords(ground, critic, self.keywords)
         lessons = gather(ground, replace(sight, keywords=keywords), self.beside, tick)

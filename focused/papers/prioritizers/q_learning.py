@@ -34,17 +34,15 @@ from focused.options import Seed
 from focused.pages.evidence import ON_PAGE, Evidence, mix
 from focused.pages.page import Links, Page
 from focused.pages.tokens import Ids
-from focused.pages.url_words import url_features
 from focused.papers.pages.headings import headings
 from focused.papers.paths.stops import Stops
 from focused.papers.prioritizers.bayes import Bayes, Floats
 from focused.papers.prioritizers.clicks import NOWHERE, Clicks
 from focused.papers.prioritizers.context import append_to_each
-from focused.papers.prioritizers.features import anchor_words, rows_to_matrix, words_near
+from focused.papers.prioritizers.features import link_features, rows_to_matrix
 from focused.papers.prioritizers.ground import is_held_out
 from focused.papers.prioritizers.taught import FiguresByName, NotTaught, TaughtPrioritizer, TeachingProgress
 from focused.prioritizers.base import Combination, Contribution
-from focused.prioritizers.rows import append_to_rows
 from focused.schema import Share
 
 _MOST_WORDS_OF_PAGE = 20
@@ -141,9 +139,7 @@ class QLearning(TaughtPrioritizer[QModel]):
         return self._seen(page, links)
 
     def _seen(self, page: Page, links: Links) -> Evidence:
-        rows = append_to_rows(*anchor_words(page, links), *words_near(page, links))
-        rows = append_to_rows(*rows, *url_features(links.urls, page.lexicon))
-        rows = append_to_each(*rows, _words_of_page(page))
+        rows = append_to_each(*link_features(page, links), _words_of_page(page))
         return Evidence.of(*rows, np.zeros((len(links), 0), np.float32), links.first)
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:

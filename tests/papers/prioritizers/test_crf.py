@@ -10,7 +10,8 @@ from focused.pages.evidence import ADDRESS, ANCHOR, NAMED, NEAR, ON_PAGE, Eviden
 from focused.pages.tokens import word_to_id
 from focused.papers.paths.stops import Stop
 from focused.papers.prioritizers.crf import Crf
-from focused.papers.prioritizers.crf_features import link_features, page_features
+from focused.papers.prioritizers.crf_features import page_features
+from focused.papers.prioritizers.features import link_features
 from focused.papers.prioritizers.taught import NotTaught
 from focused.prioritizers.options import build
 from tests.prioritizers.prioritizer_cases import WAY, OneWordCritic, built, page, toy_paths, toy_site

@@ -121,12 +121,13 @@ def test_progress_is_told_and_may_end_it():
 
 def test_paths_that_cannot_teach_are_refused():
     failures = [stops for stops in toy_paths() if stops[-1].state == "fail"]
-    with pytest.raises(NotTaught, match="no path shows a link to a target"):
+    with pytest.raises(NotTaught, match="pages on the paths is a target"):
         QLearning().teach([[stop for stop in stops if stop.layer] for stops in failures])
-    short = page("<a href=/c>course</a>")
-    only = resolve([Path([Step(short.url), Step("http://site.example/c", "goal")])], lambda url: short, str)
-    with pytest.raises(NotTaught, match="all links on the paths lead to targets"):
-        QLearning().teach(only)
+    for links, told in (("/b", "no path shows a link to a target"), ("/c", "all links on the paths lead to targets")):
+        first, last = page(f"<a href={links}>course</a>"), page("", "http://site.example/c")
+        path = Path([Step(first.url), Step(last.url, "goal")])
+        with pytest.raises(NotTaught, match=told):
+            QLearning().teach(resolve([path], {one.url: one for one in (first, last)}.get, str))
 
 
 def test_untaught_it_says_so():
