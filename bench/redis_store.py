@@ -216,7 +216,7 @@ def fill(store: RedisStore, pages: dict[str, Seen], links: int, hosts: int) -> N
         }
         operations.append(operation("admit", 0, [[url_to_key(url).to_bytes(8, "big"), found, 0.0, new]], 0))
         if len(operations) == 500 or n == links - 1:
-            store._call(*operations)
+            store.server.call(operations)
             operations = []
 
 

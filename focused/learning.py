@@ -23,7 +23,7 @@ from focused.visits.visit import Visit
 from focused.visits.visits import Visits
 
 if TYPE_CHECKING:
-    from focused.parts import Frontier
+    from focused.frontier.dispatcher import Dispatcher
 
 logger = logging.getLogger(__name__)
 
@@ -31,7 +31,7 @@ logger = logging.getLogger(__name__)
 class Learning:
     """Triggers learning and re-scoring in a crawl of its own. Workers that share a crawl learn elsewhere."""
 
-    def __init__(self, crawler: Crawler, job: OpenJob, frontier: Frontier, visits: Visits, trainer: Trainer) -> None:
+    def __init__(self, crawler: Crawler, job: OpenJob, frontier: Dispatcher, visits: Visits, trainer: Trainer) -> None:
         self.crawler = crawler
         self._job, self._frontier, self._visits, self._trainer = job, frontier, visits, trainer
         self._per_page: int = read(crawler.settings, "FOCUSED_RESCORE_PER_PAGE")

@@ -6,17 +6,16 @@ Scrapy builds its components one by one, each from the crawler; here they find o
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 from weakref import WeakKeyDictionary
 
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
-from scrapy.http import Response
 from scrapy.settings import BaseSettings
 
 from focused import signals
@@ -24,7 +23,7 @@ from focused.critics.base import Critic
 from focused.critics.choose import choose_critic, critic_for, topic_reference
 from focused.defaults import read
 from focused.frontier.job import OpenJob
-from focused.frontier.store import FrontierStore, NewLink, StoreBroken
+from focused.frontier.store import FrontierStore, NewLink
 from focused.pages.page import PageLimits
 from focused.pages.tokens import CrawlLexicon
 from focused.prioritizers.base import Prioritizer
@@ -36,10 +35,10 @@ from focused.safety.scope import Scope
 from focused.starting import refusal_of, topic_of
 from focused.topics.identity import slug
 from focused.topics.topic import Topic
-from focused.visits.visit import Scored, Visit
 from focused.visits.visits import Visits
 
 if TYPE_CHECKING:
+    from focused.frontier.dispatcher import Dispatcher
     from focused.learning import Learning
 
 logger = logging.getLogger(__name__)
@@ -50,28 +49,6 @@ DEFAULT_PRIORITIZER = "focused"
 
 Asked = tuple[NewLink, Request | None]
 """A link, and the request that asks for it."""
-
-
-class Frontier(Protocol):
-    """What middlewares ask of whoever hands out requests: our scheduler, or what stands beside another one."""
-
-    def visit_of(self, request: Request, response: Response) -> Visit | None:
-        """The visit for which a response came; None if its request was not handed out for one."""
-
-    def to_link(self, request: Request) -> NewLink | None:
-        """A request as a link to be admitted; None if it goes out by another way."""
-
-    def admit(self, visit: Visit | None, links: Sequence[Asked], seen: Scored | None = None) -> None:
-        """Admit links of a page, those with evidence first: each with the request that asks for it, if there is one."""
-
-    def failed(self, request: Request, error: Exception) -> None:
-        """A request has come to nothing."""
-
-    def finish(self) -> None:
-        """Write what is still to be written before the job is read."""
-
-    def give_up(self, error: StoreBroken) -> None:
-        """End the crawl: the store cannot be written."""
 
 
 @dataclass(eq=False)
@@ -86,7 +63,7 @@ class Parts:
     limits: PageLimits
     lexicon: CrawlLexicon = field(default_factory=CrawlLexicon)
     job: OpenJob | None = None
-    frontier: Frontier | None = None
+    frontier: Dispatcher | None = None
     visits: Visits = field(init=False)
     learning: Learning = field(init=False)
 
@@ -95,12 +72,12 @@ class Parts:
         """The links and pages of the job, while one is open."""
         return self.job.store if self.job is not None else None
 
-    def begin(self, crawler: Crawler, job: OpenJob, frontier: Frontier) -> None:
+    def begin(self, crawler: Crawler, job: OpenJob, frontier: Dispatcher) -> None:
         """The job is open: pages may come."""
         # It needs this room.
         from focused.learning import Learning  # noqa: PLC0415
 
-        self.job, self.frontier = job, frontier
+        self.job = job
         tell, spider = crawler.signals.send_catch_log, crawler.spider
         self.visits = Visits(
             job.store,

@@ -18,7 +18,6 @@ from focused import signals
 from focused.critics.base import RELEVANT
 from focused.defaults import read
 from focused.frontier.beside import store_of
-from focused.frontier.scheduler import frontier_of
 from focused.frontier.store import Outcome, PageRecord, Standing
 from focused.parts import Component
 from focused.report.text import counted
@@ -47,9 +46,6 @@ class LimitsExtension(Component):
     def spider_opened(self) -> None:
         """Take up the counts of an earlier start."""
         store_of(self.crawler)
-        frontier = frontier_of(self.crawler)
-        if frontier is not None:
-            frontier.most_pages, frontier.most_found = self._pages, self._found
         for reason, had, _ in self._enough():
             self._stop_for(had)
             close_before_start(self.crawler, reason)

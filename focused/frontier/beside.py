@@ -6,57 +6,67 @@ scheduler decides. A page's link is leased when the page has come, and acknowled
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Sequence
 from contextlib import nullcontext, suppress
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 from scrapy.utils.asyncio import CallLaterResult, call_later
-from scrapy.utils.defer import _schedule_coro
 
-from focused.frontier.engine import EngineAccess
-from focused.frontier.flights import Flights
-from focused.frontier.outcomes import OutcomeNoter
-from focused.frontier.requests import META, priority_to_base
+from focused.frontier.dispatcher import Dispatcher
+from focused.frontier.job import OpenJob
+from focused.frontier.requests import META
 from focused.frontier.resume import open_job
-from focused.frontier.store import SEED_RANK, FrontierStore, JobRefused, Lease, LinkHost, NewLink, Outcome, StoreBroken
+from focused.frontier.store import SEED_RANK, FrontierStore, Lease, LinkHost, NewLink, Outcome, StoreBroken
 from focused.pages.urls import join, url_to_host
-from focused.parts import Asked, Parts, parts_of
-from focused.visits.visit import Scored, Visit
-
-logger = logging.getLogger(__name__)
+from focused.parts import parts_of
+from focused.starting import close_before_start
+from focused.visits.visit import Visit
 
 _SETTLE_EVERY = 0.05
 
 
-class Beside:
+class Beside(Dispatcher):
     """What middlewares ask of a frontier, where another scheduler hands out requests."""
 
-    def __init__(self, crawler: Crawler, parts: Parts) -> None:
-        self.crawler, self.parts = crawler, parts
-        self._flights = Flights(crawler, EngineAccess(crawler))
-        self._outcomes = OutcomeNoter(crawler)
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
         self._timer: CallLaterResult | None = None
-        self._is_broken = self._is_closed = False
-        job = open_job(crawler, parts)
-        self.store = job.store
-        parts.begin(crawler, job, self)
+        self._is_closed = False
+        self._begin()
+        if self.cannot_begin:
+            close_before_start(crawler, self.cannot_begin)
+        if self.is_broken:
+            return
         crawler.signals.connect(self._request_scheduled, signals.request_scheduled)
+        crawler.signals.connect(self._request_dropped, signals.request_dropped)
         crawler.signals.connect(self.finish, signals.spider_closed)
         crawler.signals.connect(self.finish, signals.engine_stopped)
+
+    def _open_job(self) -> OpenJob:
+        return open_job(self.crawler, self.parts)
 
     @staticmethod
     def _request_scheduled(request: Request) -> None:
         """Mark what goes through the scheduler, on to a callback; what only `engine.download` fetches does not."""
         request.meta.setdefault(META, {})["scheduled"] = True
 
+    def _request_dropped(self, request: Request) -> None:
+        """A redirect to an address that was asked for before ends here; what is at that address may still come."""
+        before = request.meta.get("redirect_urls", ())
+        try:
+            lease = self._lease(request) if before else None
+            if lease is not None and request.url in before:
+                self._close(lease, Outcome.OTHER, "it redirects to itself")
+            elif lease is not None:
+                self.store.postpone(lease)
+        except StoreBroken as error:
+            self.give_up(error)
+
     def visit_of(self, request: Request, response: Response) -> Visit | None:
         """The visit for which a response came; it begins with its page."""
         told = request.meta.get(META, {})
-        if self._flights.holds(request):
+        if self._is_out(request):
             return self.parts.visits.of(told["token"])
         # Taken off, or requests that are made with this one's meta would have it.
         if not told.pop("scheduled", False):
@@ -66,7 +76,7 @@ class Beside:
             # Fetched once more: it is judged for whoever wants to know, and teaches nothing again.
             return Visit(Lease(0, 0, request.url, LinkHost(0, "", 0)))
         told["token"] = lease.token
-        self._flights[lease.token] = request
+        self._out[lease.token] = request
         self._settle_soon()
         return self.parts.visits.begin(lease)
 
@@ -81,15 +91,11 @@ class Beside:
             return None
         for url in others:
             if not self.store.redirect(lease, url, url_to_host(url)):
-                self.parts.visits.begin(lease)
-                self._count(self.parts.visits.end(lease, Outcome.REDIRECT, url))
+                self._close(lease, Outcome.REDIRECT, url)
                 return None
-        self._count_redirects(lease)
-        return lease
-
-    def _count_redirects(self, lease: Lease) -> None:
         for _ in lease.chain:
             self._count(Outcome.REDIRECT)
+        return lease
 
     def failed(self, request: Request, error: Exception) -> None:
         """A request has come to nothing. A link that is dead is a lesson; all else teaches nothing, and waits on."""
@@ -99,45 +105,25 @@ class Beside:
             return
         lease = self._lease(request)
         if lease is not None:
-            self.parts.visits.begin(lease)
-            self._count(self.parts.visits.end(lease, outcome, detail))
+            self._close(lease, outcome, detail)
 
-    def to_link(self, request: Request) -> NewLink | None:
-        """A request as a link: its address, which is all that evidence needs."""
-        url = join(request.url, "") or request.url
-        depth = request.meta.get("depth", 0)
-        return NewLink(url, url_to_host(url), depth=depth, base=priority_to_base(request.priority))
-
-    def admit(self, visit: Visit | None, links: Sequence[Asked], scored: Scored | None = None) -> None:
-        """Know the links of a page; Scrapy's scheduler decides which of them it takes."""
-        self.parts.visits.admit(visit, [new for new, _ in links], scored)
-
-    def give_up(self, error: StoreBroken) -> None:
-        """The job cannot be written: end the crawl."""
-        if not self._is_broken:
-            self._is_broken = True
-            logger.error("%s", error)
-            self.crawler.stats.set_value("focused/stopped_by", str(error))
-            _schedule_coro(self.crawler.engine.close_spider_async(reason="store_broken"))
+    def _close(self, lease: Lease, outcome: Outcome, detail: str) -> None:
+        """A link has ended without a page."""
+        self.parts.visits.begin(lease)
+        self._acknowledge(lease, outcome, detail)
 
     def _settle_soon(self) -> None:
         if self._timer is None:
             self._timer = call_later(_SETTLE_EVERY, self._settle)
 
     def _settle(self) -> None:
-        """Acknowledge what has left the engine."""
         self._timer = None
         try:
-            for token, request in self._flights.landed():
-                number, detail = request.meta.get(META, {}).get("outcome", (Outcome.OTHER.value, ""))
-                self._count(self.parts.visits.end(self.store.leases[token], Outcome(number), str(detail)))
+            super()._settle()
         except StoreBroken as error:
             self.give_up(error)
-        if len(self._flights) and not (self._is_broken or self._is_closed):
+        if self._out and not (self.is_broken or self._is_closed):
             self._settle_soon()
-
-    def _count(self, outcome: Outcome) -> None:
-        self.crawler.stats.inc_value(f"focused/outcome/{outcome.name.lower()}")
 
     def finish(self) -> None:
         """Write what is still to be written, and let go of the job: the crawl has ended, and others may read it."""
@@ -146,23 +132,19 @@ class Beside:
         self._is_closed = True
         if self._timer is not None:
             self._timer.cancel()
-        if not self._is_broken:
+        if not self.is_broken:
             self._settle()
         self.parts.learning.close()
-        with suppress(StoreBroken) if self._is_broken else nullcontext():
+        with suppress(StoreBroken) if self.is_broken else nullcontext():
             self.store.close()
 
 
 def store_of(crawler: Crawler) -> FrontierStore | None:
-    """The store of a crawl's job, from the opening of the spider on; None if our scheduler could not open it.
+    """The store of a crawl's job, from the opening of the spider on; None if it could not be opened.
 
     Under a scheduler that is not ours whoever asks first opens it; a crawl that must not go on with it ends here.
     """
     parts = parts_of(crawler)
-    if parts.store is None and not hasattr(crawler.engine.scheduler, "give_up"):
-        try:
-            Beside(crawler, parts)
-        except (JobRefused, StoreBroken) as error:
-            crawler.stats.set_value("focused/stopped_by", str(error))
-            raise CloseSpider("store_broken" if isinstance(error, StoreBroken) else "job_refused") from error
+    if parts.frontier is None:
+        Beside(crawler)
     return parts.store

@@ -14,7 +14,7 @@ from focused.frontier.job_file import JobFile
 from focused.pages.evidence import HEADER_SIZE, Evidence
 
 
-class Blocks:
+class Blocks(EvidenceReader):
     """Evidence by the page it stands on and by the link it is for. ``count`` = pieces kept.
 
     While it is little, the evidence of links that are not done is also held in memory: scoring everything again then
@@ -22,8 +22,8 @@ class Blocks:
     """
 
     def __init__(self, file: JobFile) -> None:
+        super().__init__(file.rows)
         self._file = file
-        self._disk = EvidenceReader(file.rows)
         self._next: int = file.row("SELECT coalesce(max(id), 0) + 1 FROM blocks")[0]
         self.count: int = file.row("SELECT count(*) FROM evidence")[0]
         self._held = Held()
@@ -43,30 +43,22 @@ class Blocks:
         row = self._file.row("SELECT id FROM blocks WHERE source = ?", (source,))
         if row is None:
             return []
-        links = [link for link in self._disk.block(row[0]).link.tolist() if link]
+        links = [link for link in self.block(row[0]).link.tolist() if link]
         self._file.write_many("DELETE FROM evidence WHERE link = ? AND block = ?", [(link, row[0]) for link in links])
         self._file.write("DELETE FROM blocks WHERE id = ?", row)
-        self._disk.forget(row[0])
+        self._kept.pop(row[0], None)
         self._held.forget(row[0])
         self.count -= len(links)
         return list(dict.fromkeys(links))
 
-    def pieces(self, links: Sequence[int]) -> dict[int, list[Piece]]:
-        """The pieces of evidence for each of some links, in the order in which they came."""
-        return self._disk.pieces(links)
-
     def read(self, pieces: Sequence[Piece]) -> Evidence | None:
-        """Pieces as one batch; None if there are none."""
-        return self._held.read(pieces) or self._disk.read(pieces)
+        """Pieces as one batch, out of memory if they are all there."""
+        return self._held.read(pieces) or super().read(pieces)
 
     def on(self, source: int) -> Evidence | None:
         """All kept evidence on a page."""
         row = self._file.row("SELECT id FROM blocks WHERE source = ?", (source,))
-        return self._disk.block(row[0]) if row else None
-
-    def of(self, links: Sequence[int]) -> Evidence | None:
-        """All kept evidence for some links, in the order in which it came."""
-        return self.read(sorted(piece for pieces in self.pieces(links).values() for piece in pieces))
+        return self.block(row[0]) if row else None
 
     def forget(self, pieces: Sequence[tuple[int, Piece]]) -> None:
         """Let go of pieces, each told with its link. Their rows in the blocks are marked by link 0."""
@@ -79,7 +71,7 @@ class Blocks:
                 at=lambda header, row=row: Evidence.position_of_link(header, row),
                 data=bytes(4),
             )
-            self._disk.forget(block)
+            self._kept.pop(block, None)
             self._held.forget(block, row)
         self.count -= len(rows)
 

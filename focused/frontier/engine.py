@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from scrapy import Request
-from scrapy.core.scheduler import BaseScheduler
 from scrapy.crawler import Crawler
 
 
@@ -29,14 +28,6 @@ class EngineAccess:
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-
-    def scheduler(self) -> BaseScheduler | None:
-        """The scheduler of a crawl that has begun."""
-        try:
-            slot = self._crawler.engine._slot
-        except RuntimeError:
-            return None
-        return None if slot is None else slot.scheduler
 
     def in_progress(self) -> set[Request]:
         """The requests handed out that are not through their callback and pipelines yet."""

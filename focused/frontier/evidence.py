@@ -6,19 +6,16 @@ That of all links of a page lies together in a block; an index leads from links 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
-from typing import Any
 
 from focused.bounded import Bounded
-from focused.frontier.records import LEADING_TO, in_chunks
+from focused.frontier.records import LEADING_TO, Query, rows_in
 from focused.pages.evidence import Evidence
 
 _BLOCKS_KEPT = 512
 _AT_ONCE = 64
 
-Query = Callable[[str, Sequence[Any]], Iterable[Any]]
-"""Asks the records: `sqlite3.Connection.execute`, or what a crawl has in its place."""
 Piece = tuple[int, int]
 """A piece of evidence: its block and its row there. Blocks are numbered in the order in which they came."""
 
@@ -28,16 +25,14 @@ class EvidenceReader:
 
     def __init__(self, query: Query) -> None:
         self._query = query
-        self._blocks: Bounded[int, Evidence] = Bounded(_BLOCKS_KEPT)
+        self._kept: Bounded[int, Evidence] = Bounded(_BLOCKS_KEPT)
 
     def pieces(self, links: Sequence[int]) -> dict[int, list[Piece]]:
         """The pieces of evidence for each of some links, in the order in which they came."""
         found: dict[int, list[Piece]] = {link: [] for link in links}
-        for chunk in in_chunks(links):
-            marks = ",".join("?" * len(chunk))
-            query = f"SELECT link, block, row FROM evidence WHERE link IN ({marks}) ORDER BY block, row"  # noqa: S608
-            for link, block, row in self._query(query, chunk):
-                found[link].append((block, row))
+        query = "SELECT link, block, row FROM evidence WHERE link IN ({}) ORDER BY block, row"
+        for link, block, row in rows_in(self._query, query, links):
+            found[link].append((block, row))
         return found
 
     def read(self, pieces: Sequence[Piece]) -> Evidence | None:
@@ -55,15 +50,11 @@ class EvidenceReader:
 
     def block(self, number: int) -> Evidence:
         """A whole block."""
-        block = self._blocks.get(number)
+        block = self._kept.get(number)
         if block is None:
             ((data,),) = self._query("SELECT data FROM blocks WHERE id = ?", (number,))
-            block = self._blocks[number] = Evidence.from_bytes(data)
+            block = self._kept[number] = Evidence.from_bytes(data)
         return block
-
-    def forget(self, number: int) -> None:
-        """A block has changed."""
-        self._blocks.pop(number, None)
 
 
 def read_blocks(connection: sqlite3.Connection) -> Iterator[list[tuple[int, Evidence]]]:

@@ -17,28 +17,15 @@ from scrapy.settings import BaseSettings
 from focused.critics.base import Critic
 from focused.defaults import read
 from focused.extras import need
-from focused.frontier.store import FrontierStore, JobRefused, Lease, StoreBroken
+from focused.frontier.store import FrontierStore, JobRefused, Lease
 from focused.prioritizers.base import Prioritizer
 from focused.registry import UnknownName, find
 from focused.topics.topic import Topic
 from focused.visits.training import Training
 
 if TYPE_CHECKING:
+    from focused.frontier.dispatcher import Dispatcher
     from focused.parts import Parts
-
-
-class Dispatcher(Protocol):
-    """The scheduler, as its company sees it."""
-
-    @property
-    def is_broken(self) -> bool:
-        """Has the store failed for good?"""
-
-    def let_go_of_lost(self) -> None:
-        """Forget what waits to be sent again under leases that were lost."""
-
-    def give_up(self, error: StoreBroken) -> None:
-        """End the crawl."""
 
 
 class Company:
@@ -47,7 +34,7 @@ class Company:
     hands_links_on: ClassVar[bool] = False
     """May others be given a link that was admitted here? Then it must be one that can be written."""
 
-    def begin(self, scheduler: Dispatcher) -> None:
+    def begin(self, dispatcher: Dispatcher) -> None:
         """The crawl begins."""
 
     def watch(self, lease: Lease, request: Request) -> None:

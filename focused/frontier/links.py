@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from focused.frontier.evidence import leading_to
 from focused.frontier.job_file import JobFile
+from focused.frontier.records import rows_in
 from focused.frontier.store import NewLink, Outcome, State
 
 _LONGEST_CHAIN = 20
@@ -17,60 +17,44 @@ _INSERT = "INSERT INTO links(id, key, url, host, depth, source, state, base, req
 
 
 class LinkRows:
-    """Numbers links and hosts. New links are written in batches."""
+    """Numbers links and hosts, from 1 on."""
 
     def __init__(self, file: JobFile) -> None:
         self._file = file
         self._hosts: dict[str, int] = {}
-        self._host_names: list[str] = [""]
-        self._numbered: dict[int, int] = {}
-        self._unwritten: list[tuple[Any, ...]] = []
+        self.host_names: list[str] = [""]
         for number, name in file.rows("SELECT id, name FROM hosts ORDER BY id"):
             self._hosts[name] = number
-            self._host_names.append(name)
+            self.host_names.append(name)
         most = "SELECT max(coalesce((SELECT max(id) FROM links), 0), coalesce((SELECT max(link) FROM evidence), 0))"
         self.next: int = file.row(most)[0] + 1
 
-    @property
-    def hosts(self) -> int:
-        """How many hosts there are."""
-        return len(self._hosts)
-
     def find(self, keys: Sequence[int]) -> dict[int, int]:
         """The numbers of the keys that have one."""
-        found = {key: self._numbered[key] for key in keys if key in self._numbered}
-        missing = [key for key in keys if key not in found]
-        found.update(self._file.rows_in("SELECT key, id FROM links WHERE key IN ({})", missing))
-        return found
+        return dict(rows_in(self._file.rows, "SELECT key, id FROM links WHERE key IN ({})", keys))
 
     def admit(self, keys: Sequence[int], links: Sequence[NewLink], source: int) -> tuple[list[int], list[int]]:
         """The numbers of links, new where there was none, and the hosts of these, 0 for the others."""
         found = self.find(keys)
-        numbers, hosts = [], []
+        hosts, rows = [], []
         for key, new in zip(keys, links, strict=True):
             host = 0
             if key not in found:
-                host = self.host(new.host)
-                found[key] = self._numbered[key] = self.next
-                row = (self.next, key, new.url, host, new.depth, source, _WAITING, new.base, new.request)
-                self._unwritten.append(row)
+                host, found[key] = self.host(new.host), self.next
+                rows.append((self.next, key, new.url, host, new.depth, source, _WAITING, new.base, new.request))
                 self.next += 1
-            numbers.append(found[key])
             hosts.append(host)
-        return numbers, hosts
+        self._file.write_many(_INSERT, rows)
+        return [found[key] for key in keys], hosts
 
     def host(self, name: str) -> int:
         """The number of a host."""
         number = self._hosts.get(name)
         if number is None:
-            number = self._hosts[name] = len(self._host_names)
-            self._host_names.append(name)
+            number = self._hosts[name] = len(self.host_names)
+            self.host_names.append(name)
             self._file.write("INSERT INTO hosts VALUES (?, ?)", (number, name))
         return number
-
-    def host_name(self, host: int) -> str:
-        """The name of a host."""
-        return self._host_names[host]
 
     def read(self, link: int) -> tuple[Any, ...]:
         """Address, depth, source, tries, base and request of a link, and the address of its source."""
@@ -83,7 +67,6 @@ class LinkRows:
 
     def update(self, link: int, **values: Any) -> None:
         """Change columns of a link."""
-        self.flush()
         columns = ", ".join(f"{name} = ?" for name in values)
         self._file.write(f"UPDATE links SET {columns} WHERE id = ?", (*values.values(), link))  # noqa: S608  # our names
 
@@ -91,10 +74,6 @@ class LinkRows:
         """A link has ended; ``target`` is where it redirected to."""
         state = State.DONE.value
         self.update(link, state=state, outcome=outcome.value, detail=detail or None, target=target)
-
-    def leading_to(self, link: int) -> list[int]:
-        """The link itself, and those that redirect to it, in one step or in several."""
-        return leading_to(self._file.rows, link)
 
     def behind(self, link: int) -> int:
         """The link at the end of a chain of redirects."""
@@ -124,14 +103,6 @@ class LinkRows:
         """The page of a suspect has come and is about to be parsed and judged: write down how often that was."""
         (detail,) = self._file.row("SELECT detail FROM links WHERE id = ?", (link,))
         self.update(link, detail=f"{_AT_WORK}{_times_at_work(detail) + 1}")
-
-    def flush(self) -> None:
-        """Write what was admitted."""
-        if self._unwritten:
-            rows, self._unwritten = self._unwritten, []
-            self._file.write_many(_INSERT, rows)
-            for row in rows:
-                self._numbered.pop(row[1], None)
 
 
 def _times_at_work(detail: str | None) -> int:

@@ -16,10 +16,11 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from focused.frontier.table import LinkTable
 
 _FLOAT = struct.Struct("<f")
 _UINT = struct.Struct("<I")
@@ -38,7 +39,7 @@ class Snapshot:
 
     links: NDArray[np.int64]
     hosts: NDArray[np.uint32]
-    waits: NDArray[np.bool_]
+    is_listed: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +54,20 @@ class Run:
     begin: NDArray[np.int64]
     end: NDArray[np.int64]
     by_link: NDArray[np.uint32]
-    waits: NDArray[np.bool_]
+    is_listed: NDArray[np.bool_]
 
 
 class Order:
-    """The waiting links in order. Not for several threads; `sort` alone may run in another one."""
+    """The waiting links in order. Not for several threads; `sort` alone may run in another one.
 
-    def __init__(self) -> None:
-        self._bits = np.zeros(1024, np.uint32)
-        self._host = np.zeros(1024, np.uint32)
-        self._waits = np.zeros(1024, np.bool_)
+    Hosts and places of links are kept in the table that all who know of links share.
+    """
+
+    def __init__(self, table: LinkTable) -> None:
+        self._table = table
         self._count = 0
-        self._top = 0
-        empty = np.zeros(0, np.int64)
-        none = np.zeros(0, np.uint32)
-        self._run = Run(none, none, empty, empty, none, np.zeros(0, np.bool_))
+        empty = Snapshot(np.zeros(0, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.bool_))
+        self._run = sort(empty, np.zeros(0, np.float32))
         self._heaps: dict[int, list[int]] = {}
         # Hosts that have links and are not known to be asleep, by their best entry; _listed says which entry counts.
         self._ready: list[tuple[int, int]] = []
@@ -79,34 +79,23 @@ class Order:
     def __len__(self) -> int:
         return self._count
 
-    def __contains__(self, link: int) -> bool:
-        return link < len(self._waits) and bool(self._waits[link])
-
-    def score(self, link: int) -> float:
-        """The score that a waiting link has now."""
-        return _bits_to_score(int(self._bits[link]))
-
-    def put(self, link: int, host: int, score: float) -> None:
-        """A link waits, with this score; if it waited already, its score changes."""
-        bits = _score_to_bits(score)
-        if link >= len(self._bits):
-            self._grow(link)
-        if not self._waits[link]:
-            self._waits[link] = True
+    def put(self, link: int, rank: float) -> None:
+        """A link waits at this place; if it waited already, its place changes."""
+        table, bits = self._table, _rank_to_bits(rank)
+        if not table.is_listed[link]:
+            table.is_listed[link] = True
             self._count += 1
-            self._top = max(self._top, link + 1)
-        elif self._bits[link] == bits:
+        elif table.bits[link] == bits:
             return
-        self._bits[link] = bits
-        self._host[link] = host
+        table.bits[link] = bits
         if self._since is not None:
             self._since.append(link)
-        self._push(bits << 32 | link, host)
+        self._push(bits << 32 | link, int(table.host[link]))
 
     def remove(self, link: int) -> None:
         """A link no longer waits."""
-        if link in self:
-            self._waits[link] = False
+        if self._table.is_listed[link]:
+            self._table.is_listed[link] = False
             self._count -= 1
 
     def pop(self, now: float, gate: HostGate, patience: float = 0.0) -> int | None:
@@ -116,48 +105,42 @@ class Order:
         until that host is ready or the link's own score is enough.
         """
         self._wake_due(now)
+        while (head := self._head()) is not None:
+            entry, host = head
+            wait = gate(host)
+            if wait <= now and patience and _bits_to_rank(entry >> 32) < patience * self._best_asleep(now):
+                return None
+            self._unlist(host)
+            if wait <= now:
+                self.remove(entry & _ALL)
+                self._relist(host)
+                return entry & _ALL
+            self._sleep(host, wait)
+        return None
+
+    def best(self) -> float:
+        """The best place among hosts that are not asleep; -inf if there is none."""
+        head = self._head()
+        return _bits_to_rank(head[0] >> 32) if head is not None else float("-inf")
+
+    def _head(self) -> tuple[int, int] | None:
+        """The best entry among hosts that are not asleep, and its host."""
         while self._ready:
             entry, host = self._ready[0]
             if self._listed.get(host) != entry:
                 heappop(self._ready)
-                continue
-            best = self._best(host)
-            if best != entry:
+            elif self._best(host) == entry:
+                return entry, host
+            else:
                 self._unlist(host)
-                if best is not None:
-                    self._list(best, host)
-                continue
-            wait = gate(host)
-            if wait > now:
-                self._unlist(host)
-                self._sleep(host, wait)
-                continue
-            if patience and _bits_to_score(best >> 32) < patience * self._best_asleep(now):
-                return None
-            self._unlist(host)
-            return self._take(best, host)
+                self._relist(host)
         return None
 
     def _best_asleep(self, now: float) -> float:
         """The best score, at most 1, that waits for a host which will be ready soon."""
         soon = [host for host, wake in self._wakes.items() if wake == float("inf") or wake - now < _SOON]
         entries = [entry for host in soon if (entry := self._best(host)) is not None]
-        return min(_bits_to_score(min(entries) >> 32), 1.0) if entries else 0.0
-
-    def best(self) -> float:
-        """The best score among hosts that are not asleep; -inf if there is none."""
-        while self._ready:
-            entry, host = self._ready[0]
-            if self._listed.get(host) == entry:
-                best = self._best(host)
-                if best == entry:
-                    return _bits_to_score(entry >> 32)
-                self._unlist(host)
-                if best is not None:
-                    self._list(best, host)
-            else:
-                heappop(self._ready)
-        return float("-inf")
+        return min(_bits_to_rank(min(entries) >> 32), 1.0) if entries else 0.0
 
     def release(self, host: int) -> None:
         """Something changed for a host (a fetch ended, it was told to sleep less): ask its gate again."""
@@ -174,41 +157,32 @@ class Order:
             heappop(self._asleep)
         return None
 
-    def snapshot(self) -> Snapshot:
-        """The waiting links, to be scored anew; from now on changes are noted until `adopt`."""
-        waits = self._waits[: self._top].copy()
-        links = np.flatnonzero(waits)
+    def snapshot(self, size: int) -> Snapshot:
+        """The waiting links numbered below ``size``, to be scored anew; from now on changes are noted until `adopt`."""
+        is_listed = self._table.is_listed[:size].copy()
+        links = np.flatnonzero(is_listed)
         self._since = []
-        return Snapshot(links, self._host[links], waits)
+        return Snapshot(links, self._table.host[links], is_listed)
 
-    def adopt(self, run: Run) -> set[int]:
-        """Take over a re-ordering. Links that came or changed since its snapshot keep the score they have now;
+    def adopt(self, run: Run) -> list[int]:
+        """Take over a re-ordering. Links that came or changed since its snapshot keep the place they have now;
         these are returned."""
-        # Where a score changed after the snapshot, the newer one stands; its entry is pushed again below.
-        fresh = {link: int(self._bits[link]) for link in self._since or [] if self._waits[link]}
-        np.copyto(self._bits[: len(run.by_link)], run.by_link, where=run.waits)
+        table = self._table
+        # Where a place changed after the snapshot, the newer one stands; its entry is pushed again below.
+        fresh = {link: int(table.bits[link]) for link in self._since or [] if table.is_listed[link]}
+        np.copyto(table.bits[: len(run.by_link)], run.by_link, where=run.is_listed)
         for link, bits in fresh.items():
-            self._bits[link] = bits
+            table.bits[link] = bits
         self._run, self._since = run, None
         self._heaps.clear()
-        self._ready.clear()
-        self._listed.clear()
         self._list_all()
         for link, bits in fresh.items():
-            self._push(bits << 32 | link, int(self._host[link]))
-        return set(fresh)
+            self._push(bits << 32 | link, int(table.host[link]))
+        return list(fresh)
 
     def abandon(self) -> None:
         """Forget a snapshot that will not be adopted."""
         self._since = None
-
-    def _grow(self, link: int) -> None:
-        size = max(link + 1, 2 * len(self._bits))
-        for name in ("_bits", "_host", "_waits"):
-            old: NDArray[Any] = getattr(self, name)
-            new = np.zeros(size, old.dtype)
-            new[: len(old)] = old
-            setattr(self, name, new)
 
     def _push(self, entry: int, host: int) -> None:
         heappush(self._heaps.setdefault(host, []), entry)
@@ -255,12 +229,12 @@ class Order:
 
     def _best(self, host: int) -> int | None:
         """The best entry of a host that still counts; passes over those that do not."""
-        bits, waits = self._bits, self._waits
+        bits, is_listed = self._table.bits, self._table.is_listed
         heap = self._heaps.get(host)
         while heap:
             entry = heap[0]
             link = entry & _ALL
-            if waits[link] and bits[link] == entry >> 32:
+            if is_listed[link] and bits[link] == entry >> 32:
                 break
             heappop(heap)
         if heap is not None and not heap:
@@ -271,25 +245,18 @@ class Order:
         return heap[0] if in_run is None else min(heap[0], in_run)
 
     def _best_in_run(self, host: int) -> int | None:
-        run = self._run
+        run, table = self._run, self._table
         if host >= len(run.begin):
             return None
         at, end = int(run.begin[host]), int(run.end[host])
         while at < end:
             link = int(run.links[at])
-            if self._waits[link] and self._bits[link] == run.bits[at]:
+            if table.is_listed[link] and table.bits[link] == run.bits[at]:
                 run.begin[host] = at
                 return int(run.bits[at]) << 32 | link
             at += 1
         run.begin[host] = at
         return None
-
-    def _take(self, entry: int, host: int) -> int:
-        link = entry & _ALL
-        self._waits[link] = False
-        self._count -= 1
-        self._relist(host)
-        return link
 
 
 def sort(snapshot: Snapshot, scores: NDArray[np.float32]) -> Run:
@@ -302,9 +269,9 @@ def sort(snapshot: Snapshot, scores: NDArray[np.float32]) -> Run:
     every = np.arange(most)
     begin = np.searchsorted(hosts, every, "left")
     end = np.searchsorted(hosts, every, "right")
-    by_link = np.zeros(len(snapshot.waits), np.uint32)
+    by_link = np.zeros(len(snapshot.is_listed), np.uint32)
     by_link[snapshot.links] = bits
-    return Run(snapshot.links[by_host].astype(np.uint32), bits[by_host], begin, end, by_link, snapshot.waits)
+    return Run(snapshot.links[by_host].astype(np.uint32), bits[by_host], begin, end, by_link, snapshot.is_listed)
 
 
 def scores_to_bits(scores: Sequence[float] | NDArray[np.float32]) -> NDArray[np.uint32]:
@@ -313,11 +280,11 @@ def scores_to_bits(scores: Sequence[float] | NDArray[np.float32]) -> NDArray[np.
     return np.where(raw & np.uint32(_SIGN), raw, ~raw & np.uint32(_SIGN - 1))
 
 
-def _score_to_bits(score: float) -> int:
-    (raw,) = _UINT.unpack(_FLOAT.pack(score))
+def _rank_to_bits(rank: float) -> int:
+    (raw,) = _UINT.unpack(_FLOAT.pack(rank))
     return int(raw if raw & _SIGN else ~raw & (_SIGN - 1))
 
 
-def _bits_to_score(bits: int) -> float:
+def _bits_to_rank(bits: int) -> float:
     raw = bits if bits & _SIGN else ~bits & (_SIGN - 1)
     return float(_FLOAT.unpack(_UINT.pack(raw))[0])

@@ -10,7 +10,7 @@ import fcntl
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import sleep
@@ -22,6 +22,11 @@ FORMAT = 1
 FILE = "job.db"
 _LOCK = "lock"
 _TRIES, _BETWEEN = 5, 0.02
+# So many numbers fit into one SQL statement.
+_AT_ONCE = 500
+
+Query = Callable[[str, Sequence[Any]], Iterable[Any]]
+"""Asks the records: `sqlite3.Connection.execute`, or what a crawl has in its place."""
 
 LEADING_TO = """
 WITH RECURSIVE leading(id) AS (SELECT ? UNION SELECT links.id FROM links JOIN leading ON target = leading.id)
@@ -98,7 +103,7 @@ def lock_holder(folder: Path) -> int | None:
 
 def connect(path: str | Path) -> sqlite3.Connection:
     """A connection that commits only when asked to: fast, and safe against the death of the process."""
-    connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    connection = sqlite3.connect(path, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -113,35 +118,20 @@ def open_records(path: Path, identity: Mapping[str, str]) -> sqlite3.Connection:
     """Open or make a job's file; refuses one that was made for another topic, or in another format."""
     try:
         connection = connect(path)
-    except sqlite3.DatabaseError as error:
-        raise _unreadable(path, error) from error
-    try:
-        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
-            _check(connection, path, identity)
-        else:
-            connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
-            connection.executemany("INSERT INTO meta VALUES (?, ?)", {"format": str(FORMAT), **identity}.items())
-    except sqlite3.DatabaseError as error:
-        connection.close()
-        raise _unreadable(path, error) from error
-    except JobRefused:
-        connection.close()
-        raise
-    return connection
-
-
-def check_records(folder: Path, identity: Mapping[str, str]) -> None:
-    """Refuse, before anything has begun, a job folder that is in use or of another crawl."""
-    if (folder / FILE).exists():
-        lock = Lock(folder)
         try:
-            open_records(folder / FILE, identity).close()
-        finally:
-            lock.release()
-
-
-def _unreadable(path: Path, error: sqlite3.DatabaseError) -> JobRefused:
-    return JobRefused(f"{str(path)!r} is not a readable job file ({error}): give another JOBDIR")
+            if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
+                _check(connection, path, identity)
+            else:
+                connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
+                rows = {"format": str(FORMAT), **identity}.items()
+                connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
+                connection.commit()
+        except BaseException:
+            connection.close()
+            raise
+    except sqlite3.DatabaseError as error:
+        raise JobRefused(f"{str(path)!r} is not a readable job file ({error}): give another JOBDIR") from error
+    return connection
 
 
 def _check(connection: sqlite3.Connection, path: Path, identity: Mapping[str, str]) -> None:
@@ -181,6 +171,10 @@ def read_items(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
         yield json.loads(item)
 
 
-def in_chunks(values: Sequence[int], size: int = 500) -> Iterable[Sequence[int]]:
-    """Slices small enough for one SQL statement."""
-    return (values[i : i + size] for i in range(0, len(values), size))
+def rows_in(query: Query, sql: str, numbers: Sequence[int]) -> list[Any]:
+    """All rows of a query whose ``({})`` stands for a list of numbers of any length."""
+    found: list[Any] = []
+    for begin in range(0, len(numbers), _AT_ONCE):
+        some = numbers[begin : begin + _AT_ONCE]
+        found += query(sql.format(",".join("?" * len(some))), some)
+    return found

@@ -5,19 +5,23 @@ from __future__ import annotations
 import json
 import logging
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 from zipfile import BadZipFile
 
+from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
+from scrapy.utils.job import job_dir
 
 from focused.arrays import Arrays, load_arrays
 from focused.critics.base import Critic
 from focused.defaults import read
 from focused.frontier.job import Company, OpenJob
-from focused.frontier.job_folder import job_folder, make_folder
-from focused.frontier.records import check_records
+from focused.frontier.job_file import JobFile
+from focused.frontier.records import FILE
 from focused.frontier.starts import note_start
-from focused.frontier.store import JobRefused
+from focused.frontier.store import FrontierStore, JobRefused
 from focused.frontier.store_sqlite import SqliteStore
 from focused.parts import Parts
 from focused.prioritizers.base import Prioritizer
@@ -38,63 +42,91 @@ def check_job(topic: Topic, settings: BaseSettings, prioritizer: Prioritizer, cr
     """Refuse a JOBDIR that is in use, of another crawl, or cannot be made."""
     if settings["JOBDIR"]:
         folder = Path(settings["JOBDIR"])
-        check_records(folder, identity_of(topic, prioritizer, critic))
+        if (folder / FILE).exists():
+            JobFile(folder, identity_of(topic, prioritizer, critic)).close()
         make_folder("JOBDIR", folder)
+
+
+def make_folder(name: str, folder: Path) -> None:
+    """Make a folder that a setting names; ValueError if that cannot be, or nothing can be written there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".writable").touch()
+        (folder / ".writable").unlink()
+    except OSError as error:
+        where = next((str(one) for one in (folder, *folder.parents) if one.exists() and not one.is_dir()), "")
+        why = f"{where!r} is a file" if where else error.strerror
+        raise ValueError(f"{name}={str(folder)!r} cannot be used: {why}; give another folder") from error
 
 
 def open_job(crawler: Crawler, parts: Parts) -> OpenJob:
     """The job of a crawl alone, in its folder; a temporary one without a JOBDIR."""
-    folder, lasts = job_folder(crawler)
+    given = job_dir(crawler.settings)
+    folder = Path(given or _temporary_folder(crawler))
     store = open_folder(parts, folder, crawler.settings)
-    return OpenJob(store, LocalTraining(store, parts.trainer), Company(), folder, lasts)
+    return OpenJob(store, LocalTraining(store, parts.trainer), Company(), folder, lasts=given is not None)
+
+
+def _temporary_folder(crawler: Crawler) -> str:
+    """A folder that goes when the engine has stopped: a report at the end reads it."""
+    temporary = TemporaryDirectory(prefix="focused-")
+    crawler.signals.connect(temporary.cleanup, signals.engine_stopped, weak=False)
+    return temporary.name
 
 
 def open_folder(parts: Parts, folder: Path, settings: BaseSettings) -> SqliteStore:
     """The store of a job folder. A job that was cut short goes on: its critic, its model, its order."""
-    most_late = read(settings, "FOCUSED_LATE_LESSONS")
-    store = SqliteStore(
-        folder,
-        parts.prioritizer,
-        identity=identity_of(parts.topic, parts.prioritizer, parts.critic),
-        lexicon=parts.lexicon,
-        most_pieces=read(settings, "FOCUSED_EVIDENCE_PIECES"),
-        most_deaths=read(settings, "FOCUSED_DEATHS"),
-        patience=read(settings, "FOCUSED_PATIENCE"),
-        most_late=parts.prioritizer.late_lessons if most_late < 0 else most_late,
-    )
-    critic = store.noted(CRITIC_STATE)
-    if critic is not None:
-        parts.critic.restore(json.loads(critic))
+    identity = identity_of(parts.topic, parts.prioritizer, parts.critic)
+    store = SqliteStore(folder, parts.prioritizer, identity=identity, **store_options(parts, settings))
     standing = store.standing()
     if standing.pages or standing.waiting:
         logger.info("Going on with the job in %s: %d pages, %d links wait", folder, standing.pages, standing.waiting)
     try:
-        _learn_again(parts, store, folder, read(settings, "FOCUSED_LEARNED"))
-        note_start(store, parts, settings)
+        what = f"what the job in {str(folder)!r} has learned"
+        learned_up_to = take_up(parts, store, settings, what=what, instead="give another JOBDIR")
+        parts.trainer.begin_at(learned_up_to, int(store.noted(LESSONS) or 0))
+        if parts.prioritizer.learns and standing.last_page > learned_up_to:
+            store.prioritizer = parts.trainer.catch_up(parts.prioritizer, store.lessons_since(learned_up_to))
+        rescoring = store.rescoring()
+        rescoring.score()
+        rescoring.adopt()
     except BaseException:
         store.close()
         raise
     return store
 
 
-def _learn_again(parts: Parts, store: SqliteStore, folder: Path, started_from: str) -> None:
-    prioritizer = parts.prioritizer
-    saved = store.load_model(MODEL)
+def store_options(parts: Parts, settings: BaseSettings) -> dict[str, Any]:
+    """What every store is told of a crawl."""
+    most_late = read(settings, "FOCUSED_LATE_LESSONS")
+    return {
+        "lexicon": parts.lexicon,
+        "most_pieces": read(settings, "FOCUSED_EVIDENCE_PIECES"),
+        "most_deaths": read(settings, "FOCUSED_DEATHS"),
+        "most_late": parts.prioritizer.late_lessons if most_late < 0 else most_late,
+        "patience": read(settings, "FOCUSED_PATIENCE"),
+    }
+
+
+def take_up(parts: Parts, store: FrontierStore, settings: BaseSettings, *, what: str, instead: str) -> int:
+    """Judge pages and links as the job does so far; the number of the last lessons that its model knows.
+
+    JobRefused if its model (``what`` it is called) does not fit, with what may be done ``instead``.
+    """
+    critic = store.noted(CRITIC_STATE)
+    if critic is not None:
+        parts.critic.restore(json.loads(critic))
+    prioritizer, saved, started_from = parts.prioritizer, store.load_model(MODEL), read(settings, "FOCUSED_LEARNED")
     if saved is not None:
-        restore(prioritizer, saved[0], f"what the job in {str(folder)!r} has learned", "give another JOBDIR")
+        restore(prioritizer, saved[0], what, instead)
+        store.prioritizer = prioritizer
     elif started_from:
         begin_with(prioritizer, started_from)
-    learned_up_to = saved[1] if saved else 0
-    parts.trainer.begin_at(learned_up_to, int(store.noted(LESSONS) or 0))
-    if prioritizer.learns and store.standing().last_page > learned_up_to:
-        prioritizer = parts.trainer.catch_up(prioritizer, store.lessons_since(learned_up_to))
-    if saved is None and (prioritizer.taught or (not prioritizer.learns and prioritizer.state())):
+    if saved is None and (started_from or prioritizer.taught or not prioritizer.learns) and prioritizer.state():
         # A job goes on with what it began with, and can be asked, even if the prioritizer is taught anew meanwhile.
         store.save_model(MODEL, prioritizer.state(), 0)
-    store.prioritizer = prioritizer
-    rescoring = store.rescoring()
-    rescoring.score()
-    rescoring.adopt()
+    note_start(store, parts, settings)
+    return saved[1] if saved is not None else 0
 
 
 def begin_with(prioritizer: Prioritizer, path: str) -> None:

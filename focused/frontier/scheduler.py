@@ -11,40 +11,27 @@ from __future__ import annotations
 import logging
 from collections import Counter, deque
 from collections.abc import Sequence
-from functools import cached_property
 from random import getrandbits
 from time import monotonic
-from typing import Self, cast
+from typing import Self
 
 from scrapy import Request, Spider, signals
 from scrapy.core.scheduler import BaseScheduler, Scheduler
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.utils.asyncio import CallLaterResult, call_later
-from scrapy.utils.defer import _schedule_coro
 
 from focused import signals as our_signals
 from focused.defaults import read
-from focused.frontier.engine import EngineAccess
-from focused.frontier.flights import Flights
-from focused.frontier.job import Company, place_of
-from focused.frontier.outcomes import POSTPONED, OutcomeNoter, note
-from focused.frontier.requests import META, is_plain, priority_to_base, request_from_bytes, request_to_bytes
-from focused.frontier.store import (
-    SEED_RANK,
-    FrontierStore,
-    JobRefused,
-    Lease,
-    LinkHost,
-    NewLink,
-    Outcome,
-    StoreAway,
-    StoreBroken,
-)
+from focused.frontier.dispatcher import Dispatcher
+from focused.frontier.job import OpenJob, place_of
+from focused.frontier.outcomes import POSTPONED, note
+from focused.frontier.requests import META, is_plain, request_from_bytes, request_to_bytes
+from focused.frontier.store import Admitted, FrontierStore, Lease, LinkHost, NewLink, Outcome, StoreBroken
 from focused.middlewares.errors import Refused
 from focused.pages.urls import join, url_to_host, url_to_key
-from focused.parts import Asked, Parts, parts_of
-from focused.starting import close_before_start, refusal_of, topic_of
+from focused.parts import Asked
+from focused.starting import close_before_start, topic_of
 from focused.visits.visit import Scored, Visit
 
 logger = logging.getLogger(__name__)
@@ -54,17 +41,11 @@ _FLUSH_AFTER = 0.05
 _MOST_CLOSED = 200
 
 
-class FrontierScheduler(BaseScheduler):
+class FrontierScheduler(Dispatcher, BaseScheduler):
     """Hands out the best link whose host may be fetched now, and forgets it only when it is through."""
 
-    store: FrontierStore
-    """The links; there from the opening of the spider on."""
-
     def __init__(self, crawler: Crawler) -> None:
-        self.crawler = crawler
-        self._engine = EngineAccess(crawler)
-        self._outcomes = OutcomeNoter(crawler)
-        self._flights = Flights(crawler, self._engine)
+        super().__init__(crawler)
         self._coming_back: dict[int, Request] = {}
         self._kept_in_memory: dict[int, Request] = {}
         self._kept_here: deque[Request] = deque()
@@ -75,19 +56,13 @@ class FrontierScheduler(BaseScheduler):
         self._sleeping: dict[str, float] = {}
         self._timer: CallLaterResult | None = None
         self._flusher: CallLaterResult | None = None
-        self._company = Company()
-        self._broken = False
-        self._cannot_begin = ""
-        self._most_flights: int = crawler.settings.getint("CONCURRENT_REQUESTS")
-        self._per_host: int = read(crawler.settings, "FOCUSED_STOP_PER_HOST")
-        self.most_pages: int = 0
-        self.most_found: int = 0
+        settings = crawler.settings
+        self._most_out: int = settings.getint("CONCURRENT_REQUESTS")
+        self._per_host: int = read(settings, "FOCUSED_STOP_PER_HOST")
+        self._most_pages: int = read(settings, "FOCUSED_STOP_PAGES")
+        self._most_found: int = read(settings, "FOCUSED_STOP_FOUND")
+        self._postponed_times: int = read(settings, "FOCUSED_POSTPONED_TIMES")
         crawler.signals.connect(self._spider_opened, signals.spider_opened)
-
-    @cached_property
-    def parts(self) -> Parts:
-        """What the components of this crawl share."""
-        return parts_of(self.crawler)
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> Self | Scheduler:  # type: ignore[override]  # see below
@@ -96,23 +71,15 @@ class FrontierScheduler(BaseScheduler):
 
     def open(self, spider: Spider) -> None:
         self.spider = spider
-        if refusal_of(self.crawler):
-            self._broken = True
-            return
-        try:
-            job = place_of(self.crawler.settings).open_job(self.crawler, self.parts)
-            self.store, self._company = job.store, job.company
-            self.parts.begin(self.crawler, job, self)
-            self._company.begin(self)
-        except (JobRefused, StoreBroken) as error:
-            self._broken = True
-            self.crawler.stats.set_value("focused/stopped_by", str(error))
-            self._cannot_begin = "store_broken" if isinstance(error, StoreAway | StoreBroken) else "job_refused"
+        self._begin()
+
+    def _open_job(self) -> OpenJob:
+        return place_of(self.crawler.settings).open_job(self.crawler, self.parts)
 
     def _spider_opened(self) -> None:
         """A crawl that must not begin ends here: what Scrapy has opened by now it can close again."""
-        if self._cannot_begin:
-            close_before_start(self.crawler, self._cannot_begin)
+        if self.cannot_begin:
+            close_before_start(self.crawler, self.cannot_begin)
 
     def close(self, reason: str) -> None:
         for name, count in self.parts.scope.refused.items():
@@ -132,14 +99,10 @@ class FrontierScheduler(BaseScheduler):
                 self.give_up(error)
 
     def has_pending_requests(self) -> bool:
+        if self.is_broken or self._is_done():
+            return False
         standing = self.store.standing()
-        unfinished = standing.waiting + standing.leased_elsewhere + len(self._coming_back) + len(self._kept_here)
-        return not self._broken and unfinished > 0 and not self._is_done()
-
-    @property
-    def is_broken(self) -> bool:
-        """Has the store failed for good?"""
-        return self._broken
+        return bool(standing.waiting or standing.leased_elsewhere or self._coming_back or self._kept_here)
 
     def enqueue_request(self, request: Request) -> bool:
         try:
@@ -153,13 +116,13 @@ class FrontierScheduler(BaseScheduler):
             return False
 
     def next_request(self) -> Request | None:
-        if self._broken:
+        if self.is_broken:
             return None
         try:
             self._settle()
             # Links under way are fetched again after a crash, so their number is bounded: not by the downloader's
             # view alone, which forgets those at callback and pipelines.
-            if self._is_done() or self._is_full() or 0 < self._most_flights <= len(self._flights):
+            if self._is_done() or self._is_full() or 0 < self._most_out <= len(self._out):
                 return None
             if self._kept_here:
                 return self._kept_here.popleft()
@@ -208,22 +171,17 @@ class FrontierScheduler(BaseScheduler):
 
     def to_link(self, request: Request) -> NewLink | None:
         """A request as a link to be admitted; None if only this worker can send it, and does so without a lease."""
-        new = NewLink(
-            url=join(request.url, "") or request.url,
-            host=url_to_host(request.url),
-            depth=request.meta.get("depth", 0),
-            base=self._base(request),
-        )
-        if not is_plain(request, self.spider):
+        new = super().to_link(request)
+        if new is not None and not is_plain(request, self.spider):
             new.key = self._key(request, new.url)
             if not self._store_whole(request, new) and self._company.hands_links_on:
                 request.meta[META] = {"admitted": self._keep_here(request, new.key or url_to_key(new.url))}
                 return None
         return new
 
-    def admit(self, visit: Visit | None, links: Sequence[Asked], scored: Scored | None = None) -> None:
-        """Admit links of a page; their requests find themselves admitted when the engine hands them in."""
-        admitted = self.parts.visits.admit(visit, [new for new, _ in links], scored)
+    def admit(self, visit: Visit | None, links: Sequence[Asked], scored: Scored | None = None) -> Admitted:
+        """Their requests find themselves admitted when the engine hands them in."""
+        admitted = super().admit(visit, links, scored)
         rows = zip(links, admitted.links.tolist(), admitted.fresh.tolist(), strict=True)
         for (new, request), link, is_fresh in rows:
             if request is None:
@@ -232,6 +190,7 @@ class FrontierScheduler(BaseScheduler):
             if is_fresh and new.request is None and not is_plain(request, self.spider):
                 self._kept_in_memory[link] = request
             self.crawler.stats.inc_value("focused/link/admitted" if is_fresh else "focused/link/known")
+        return admitted
 
     def _admit(self, request: Request) -> bool:
         """Admit a request that is of no page."""
@@ -239,11 +198,6 @@ class FrontierScheduler(BaseScheduler):
         if new is not None:
             self.admit(None, [(new, request)])
         return bool(request.meta.pop(META)["admitted"])
-
-    def _base(self, request: Request) -> float:
-        if request.meta.get("is_start_request"):
-            return SEED_RANK
-        return priority_to_base(request.priority)
 
     def _key(self, request: Request, url: str) -> int:
         """The identity of a request that is more than its address; 0 if its address tells it from all others.
@@ -278,14 +232,14 @@ class FrontierScheduler(BaseScheduler):
     def _coming_under(self, token: int) -> Lease | None:
         """The lease under which a retry or a redirect comes back: one for which no page has come yet."""
         visit = self.parts.visits.of(token)
-        return visit.lease if visit is not None and visit.page is None and token in self._flights else None
+        return visit.lease if visit is not None and visit.page is None and token in self._out else None
 
     def _take_back(self, request: Request, lease: Lease) -> bool:
         """A retry or a redirect re-enters under the lease of the original."""
         host, link = lease.host, lease.link
         # Before it goes on to another host: that it went out to this one must be known.
         self._company.came_back(lease.token)
-        if request.url != self._flights[lease.token].url:
+        if request.url != self._out[lease.token].url:
             url = join(request.url, "")
             admitted = self.parts.scope.admit([url], request.meta.get("depth", 0))[0]
             if not url or admitted is None:
@@ -295,7 +249,7 @@ class FrontierScheduler(BaseScheduler):
                 return False
             if lease.link != link:
                 self._count(Outcome.REDIRECT)
-        del self._flights[lease.token]
+        del self._out[lease.token]
         self._free(host)
         request.meta[META].pop("outcome", None)
         self._coming_back[lease.token] = request
@@ -307,7 +261,7 @@ class FrontierScheduler(BaseScheduler):
     def _dispatch(self, lease: Lease) -> Request:
         request = self._coming_back.pop(lease.token, None) or self._build(lease)
         self._outcomes.watch(request)
-        self._flights[lease.token] = request
+        self._out[lease.token] = request
         self.parts.visits.begin(lease)
         self._busy[lease.host.number] += 1
         self._last[lease.host.number] = monotonic()
@@ -346,17 +300,17 @@ class FrontierScheduler(BaseScheduler):
 
     def _is_full(self) -> bool:
         """Are as many pages out as may still come?"""
-        if not self.most_pages or self._coming_back:
+        if not self._most_pages or self._coming_back:
             return False
         standing = self.store.standing()
-        return standing.pages + len(self._flights) + standing.leased_elsewhere >= self.most_pages
+        return standing.pages + len(self._out) + standing.leased_elsewhere >= self._most_pages
 
     def _is_done(self) -> bool:
         """Are as many pages there as were asked for? (Of those that are out elsewhere, some may come to nothing.)"""
-        if not (self.most_pages or self.most_found):
+        if not (self._most_pages or self._most_found):
             return False
         standing = self.store.standing()
-        return 0 < self.most_pages <= standing.pages or 0 < self.most_found <= standing.found
+        return 0 < self._most_pages <= standing.pages or 0 < self._most_found <= standing.found
 
     def _wake_at(self, wake: float | None) -> None:
         if wake is None:
@@ -383,16 +337,7 @@ class FrontierScheduler(BaseScheduler):
 
     # --- ending ------------------------------------------------------------------------------------------------
 
-    def _settle(self) -> None:
-        """Acknowledge what has left the engine."""
-        for token, request in self._flights.landed():
-            lease = self.store.leases[token]
-            host = lease.host
-            self._end(lease, request)
-            self._free(host)
-
     def let_go_of_lost(self) -> None:
-        """Forget what waits to be sent again under leases that were lost."""
         for lease in [lease for token in self._coming_back if (lease := self.store.leases[token]).is_lost]:
             del self._coming_back[lease.token]
             self._lose(lease)
@@ -405,49 +350,37 @@ class FrontierScheduler(BaseScheduler):
 
     def _end(self, lease: Lease, request: Request) -> None:
         self._company.came_back(lease.token)
+        outcome, detail = request.meta.get(META, {}).get("outcome", ("", ""))
         if lease.is_lost:
             self._lose(lease)
-            return
-        number, detail = request.meta.get(META, {}).get("outcome", (Outcome.OTHER.value, ""))
-        if number == POSTPONED:
-            if self._postpone(lease, request, float(detail)):
-                return
-            number, detail = Outcome.DENIED.value, "postponed too often"
-        self._count(self.parts.visits.end(lease, Outcome(number), str(detail)))
+        elif outcome != POSTPONED:
+            super()._end(lease, request)
+        elif self._postponed[lease.link] < self._postponed_times:
+            self._postpone(lease, request, float(detail))
+        else:
+            self._acknowledge(lease, Outcome.DENIED, "postponed too often")
+        self._free(lease.host)
 
-    def _count(self, outcome: Outcome) -> None:
-        self.crawler.stats.inc_value(f"focused/outcome/{outcome.name.lower()}")
-
-    def _postpone(self, lease: Lease, request: Request, seconds: float) -> bool:
+    def _postpone(self, lease: Lease, request: Request, seconds: float) -> None:
         self._postponed[lease.link] += 1
-        if self._postponed[lease.link] > read(self.crawler.settings, "FOCUSED_POSTPONED_TIMES"):
-            return False
         self.sleep(url_to_host(request.url), seconds)
         self.crawler.stats.inc_value("focused/link/postponed")
         self.parts.visits.forget(lease)
         self.store.postpone(lease)
-        return True
 
     def _free(self, host: LinkHost) -> None:
         self._busy[host.number] -= 1
         if self._busy[host.number] <= 0:
             del self._busy[host.number]
-        self.store.release(host)
 
     def visit_of(self, request: Request, response: Response) -> Visit | None:
         """The visit for which a response came. Its page is about to be parsed: its lease must be known before."""
-        if not self._flights.holds(request):
+        if not self._is_out(request):
             return None
         visit = self.parts.visits.of(request.meta[META]["token"])
         if visit is not None and visit.page is None:
             self._begin_work(visit.lease)
         return visit
-
-    def failed(self, request: Request, error: Exception) -> None:
-        """Nothing to do: its errback, which also sees what no middleware does, notes how a request ends."""
-
-    def finish(self) -> None:
-        """Nothing to do: a scheduler is closed before the job is read."""
 
     def _begin_work(self, lease: Lease) -> None:
         self._company.came_back(lease.token)
@@ -455,21 +388,3 @@ class FrontierScheduler(BaseScheduler):
             self.store.begin_work(lease)
         except StoreBroken as error:
             self.give_up(error)
-
-    def give_up(self, error: StoreBroken) -> None:
-        """The store cannot be written: end the crawl; nothing that was acknowledged is lost."""
-        if not self._broken:
-            self._broken = True
-            logger.error("%s", error)
-            self.crawler.stats.set_value("focused/stopped_by", str(error))
-            _schedule_coro(self.crawler.engine.close_spider_async(reason="store_broken"))
-
-
-def frontier_of(crawler: Crawler) -> FrontierScheduler | None:
-    """The frontier of a crawl; None if it has another scheduler, has not begun, or its job was refused."""
-    scheduler = EngineAccess(crawler).scheduler()
-    # Scrapy's metaclass takes every scheduler for an instance of every other.
-    if FrontierScheduler not in type(scheduler).__mro__:
-        return None
-    frontier = cast("FrontierScheduler", scheduler)
-    return frontier if frontier.parts.store is not None else None

@@ -69,19 +69,13 @@ def note_end(folder: Path, why: str, figures: Mapping[str, Any]) -> None:
     lock = Lock(folder)
     try:
         with closing(sqlite3.connect(folder / FILE)) as connection, connection:
-            _note_end(connection, {"ended": _now(), "why": why, **figures})
+            starts = read_starts(connection)
+            if starts:
+                starts[-1] |= {"ended": _now(), "why": why, **figures}
+                row = (STARTS, json.dumps(starts, ensure_ascii=False))
+                connection.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", row)
     finally:
         lock.release()
-
-
-def _note_end(connection: sqlite3.Connection, end: Mapping[str, Any]) -> None:
-    row = connection.execute("SELECT value FROM meta WHERE key = ?", (STARTS,)).fetchone()
-    starts = json.loads(row[0]) if row else []
-    if starts:
-        starts[-1].update(end)
-        connection.execute(
-            "INSERT OR REPLACE INTO meta VALUES (?, ?)", (STARTS, json.dumps(starts, ensure_ascii=False))
-        )
 
 
 def read_starts(connection: sqlite3.Connection) -> list[dict[str, Any]]:

@@ -67,7 +67,7 @@ class LinkHost(NamedTuple):
 
 
 Gate = Callable[[LinkHost], float]
-"""Asked whether a host may be fetched now: 0 = yes, else the time to ask again (inf = when it is released)."""
+"""Asked whether a host may be fetched now: 0 = yes, else the time to ask again (inf = when one of its leases ends)."""
 
 
 @dataclass(slots=True)
@@ -234,10 +234,7 @@ class LeaseStore(Protocol):
         """Hand out one link, whatever waits before it; None if it does not wait."""
 
     def next_wake(self) -> float | None:
-        """When to look for a link again, if there was none; None if nothing but an end of a fetch can help."""
-
-    def release(self, host: LinkHost) -> None:
-        """Something changed for a host (a fetch ended, it need not sleep): ask its gate again."""
+        """When to look for a link again, if there was none; None if nothing but the end of a lease can help."""
 
     def begin_work(self, lease: Lease) -> None:
         """A leased link's page has come. That it is out is written down before its page can do harm."""

@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from focused.arrays import load_arrays, save_arrays
 from focused.critics.base import RELEVANT
 from focused.frontier.blocks import Blocks
+from focused.frontier.evidence import leading_to
 from focused.frontier.job_file import JobFile
 from focused.frontier.links import LinkRows
 from focused.frontier.order import Order
 from focused.frontier.ranking import Ranking, RankingAnew
+from focused.frontier.records import rows_in
 from focused.frontier.store import (
     SEED_RANK,
     Admitted,
@@ -39,7 +41,6 @@ from focused.pages.tokens import CrawlLexicon
 from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Lessons, Prioritizer
 
-_RETURN_RANK = SEED_RANK - 1
 # How many links with an outdated score may be put back before one is handed out.
 _MOST_PUT_BACK = 8
 _MOST_COUNTED = 65_000
@@ -64,16 +65,14 @@ class SqliteStore:
         most_deaths: int = 3,
         most_late: int = 0,
         patience: float = 0.0,
-        seed: int = 0,
     ) -> None:
         self._file = JobFile(folder, identity or {})
-        self.folder = folder
         self._lexicon = CrawlLexicon() if lexicon is None else lexicon
         self._most_deaths = most_deaths
         self._most_late = most_late
         self._patience = patience
-        self._order = Order()
         self._table = LinkTable()
+        self._order = Order(self._table)
         self._links = LinkRows(self._file)
         self._leases: dict[int, Lease] = {}
         self._returned: dict[int, Lease] = {}
@@ -90,7 +89,7 @@ class SqliteStore:
         self._relevance = 0.0
         self._pages_of: Counter[int] = Counter()
         self._blocks = Blocks(self._file)
-        self._ranking = Ranking(self._table, self._blocks, self._order, prioritizer, most_pieces=most_pieces, seed=seed)
+        self._ranking = Ranking(self._table, self._blocks, self._order, prioritizer, most_pieces=most_pieces)
         self._load()
 
     @property
@@ -101,6 +100,7 @@ class SqliteStore:
     @prioritizer.setter
     def prioritizer(self, new: Prioritizer) -> None:
         self._ranking.prioritizer = new
+        self._ranking.version += 1
 
     @property
     def leases(self) -> Mapping[int, Lease]:
@@ -111,7 +111,7 @@ class SqliteStore:
         return Standing(
             waiting=len(self._order) + len(self._held),
             leased=len(self._leases),
-            hosts=self._links.hosts,
+            hosts=len(self._links.host_names) - 1,
             pages=self._pages,
             duplicates=self._duplicates,
             last_page=self._order_number,
@@ -146,15 +146,18 @@ class SqliteStore:
     ) -> Admitted:
         keys = [new.key or url_to_key(new.url) for new in links]
         numbers, hosts = self._links.admit(keys, links, source.link if source else 0)
-        self._table.grow(self._links.next)
+        table = self._table
+        table.grow(self._links.next)
         for link, host, new in zip(numbers, hosts, links, strict=True):
             if host:
-                self._table.state[link], self._table.host[link] = _WAITING, host
-            if new.base > self._ranking.bases.get(link, 0.0):
-                self._raise(link, new.base, is_new=bool(host))
+                table.state[link], table.host[link], table.base[link] = _WAITING, host, new.base
+            elif new.base and table.state[link] == _WAITING and np.float32(new.base) > table.base[link]:
+                # A seed, or a user's component has a better place for it than the one where it waits.
+                table.base[link] = new.base
+                self._links.update(link, base=new.base)
         rows = len(evidence) if evidence is not None else 0
         for link in numbers[rows:]:
-            if self._table.state[link] == _WAITING:
+            if table.state[link] == _WAITING:
                 self._ranking.wait(link)
         all_numbers, fresh = np.array(numbers, np.int64), np.array(hosts, np.int64) > 0
         if source is None or evidence is None or scores is None:
@@ -162,14 +165,6 @@ class SqliteStore:
         evidence.link = all_numbers[:rows].astype(np.uint32)
         self._keep(source.link, evidence, scores)
         return Admitted(all_numbers, fresh, self._late(evidence, source.page.relevance) if source.page else None)
-
-    def _raise(self, link: int, base: float, *, is_new: bool) -> None:
-        """A seed, or a link for which a user's component has a better place than the one where it waits."""
-        if self._table.state[link] == _WAITING:
-            self._ranking.bases[link] = base
-            self._ranking.wait(link)
-            if not is_new:
-                self._links.update(link, base=base)
 
     def _keep(self, source: int, evidence: Evidence, scores: NDArray[np.float32]) -> None:
         evidence.host = self._table.host[evidence.link.astype(np.int64)]
@@ -196,7 +191,6 @@ class SqliteStore:
         put_back = 0
         while (link := self._order.pop(now, lambda host: gate(self._host(host)), self._patience)) is not None:
             if link in self._returned:
-                self._ranking.pinned.pop(link, None)
                 return self._returned.pop(link)
             if link in self._suspects and self._suspect_is_out():
                 self._held.add(link)
@@ -209,9 +203,6 @@ class SqliteStore:
                     continue
             return self._hand_out(link)
         return None
-
-    def release(self, host: LinkHost) -> None:
-        self._order.release(host.number)
 
     def next_wake(self) -> float | None:
         return self._order.next_wake()
@@ -249,13 +240,14 @@ class SqliteStore:
         self._held.discard(target)
         self._table.state[target] = State.LEASED
         self._links.update(target, state=State.LEASED.value, target=None)
+        self._order.release(lease.host.number)
         lease.link, lease.url, lease.host = target, url, self._host(int(self._table.host[target]))
         return True
 
     def return_lease(self, lease: Lease) -> None:
         self._returned[lease.link] = lease
-        self._ranking.pinned[lease.link] = _RETURN_RANK
-        self._order.put(lease.link, lease.host.number, _RETURN_RANK)
+        self._order.release(lease.host.number)
+        self._ranking.wait(lease.link)
 
     def postpone(self, lease: Lease) -> None:
         self._end(lease)
@@ -335,8 +327,9 @@ class SqliteStore:
         return outcome
 
     def _end(self, lease: Lease) -> None:
-        """A lease is over; of its links none is under suspicion any more."""
+        """A lease is over: its host may be ready, and of its links none is under suspicion any more."""
         del self._leases[lease.token]
+        self._order.release(lease.host.number)
         for link in (lease.link, *lease.chain):
             self._clear_of_suspicion(link)
 
@@ -359,7 +352,7 @@ class SqliteStore:
 
     def rescoring(self) -> Rescoring:
         self.commit()
-        return RankingAnew(self._ranking, self._table, self._blocks, self._order, size=self._links.next)
+        return RankingAnew(self._ranking, self._links.next + 1)
 
     def save_model(self, name: str, data: Mapping[str, NDArray[Any]], order: int) -> None:
         row = (name, order, self._ranking.version, save_arrays(data))
@@ -382,7 +375,6 @@ class SqliteStore:
             self.note(key, new)
 
     def commit(self) -> None:
-        self._links.flush()
         self._file.commit()
 
     def close(self) -> None:
@@ -392,10 +384,6 @@ class SqliteStore:
         finally:
             self._file.close()
 
-    def abandon(self) -> None:
-        """Let go of everything as if the process had died."""
-        self._file.abandon()
-
     # --- inside ------------------------------------------------------------------------------------------------
 
     def _load(self) -> None:
@@ -403,9 +391,7 @@ class SqliteStore:
         self._suspects = self._links.take_leases_back(self._most_deaths)
         self.commit()
         for link, state, host, base in self._file.rows("SELECT id, state, host, base FROM links"):
-            self._table.state[link], self._table.host[link] = state, host
-            if base:
-                self._ranking.bases[link] = base
+            self._table.state[link], self._table.host[link], self._table.base[link] = state, host, base
         self._blocks.hold(self._table.state == State.DONE)
         for link, relevance in self._file.rows("SELECT link, relevance FROM pages"):
             self._table.relevance[link] = relevance
@@ -423,8 +409,7 @@ class SqliteStore:
         self._duplicates, self._found = int(duplicates), int(found)
         by_host = "SELECT host, count(*) FROM pages JOIN links ON links.id = pages.link GROUP BY host"
         self._pages_of.update(dict(self._file.rows(by_host)))
-        for link in np.flatnonzero(self._table.state == State.WAITING).tolist():
-            self._order.put(link, int(self._table.host[link]), self._ranking.bases.get(link, 0.0))
+        self._ranking.wait_all(np.flatnonzero(self._table.state == State.WAITING))
 
     def _suspect_is_out(self) -> bool:
         return any(lease.link in self._suspects for lease in self._leases.values())
@@ -438,11 +423,10 @@ class SqliteStore:
                 self._ranking.wait(other)
 
     def _host(self, number: int) -> LinkHost:
-        return LinkHost(number, self._links.host_name(number), self._pages_of[number])
+        return LinkHost(number, self._links.host_names[number], self._pages_of[number])
 
     def _hand_out(self, link: int) -> Lease:
         self._tokens += 1
-        self._links.flush()
         url, depth, source, tries, base, request, parent = self._links.read(link)
         self._table.state[link] = State.LEASED
         self._links.update(link, state=State.LEASED.value, tries=tries + 1)
@@ -472,7 +456,7 @@ class SqliteStore:
         return int(row[0]) if row else 0
 
     def _lessons(self, links: Sequence[int], relevance: float, *, again: bool = False) -> Lessons | None:
-        evidence = self._blocks.of(list(dict.fromkeys([*links, *self._links.leading_to(links[0])])))
+        evidence = self._blocks.of(list(dict.fromkeys([*links, *leading_to(self._file.rows, links[0])])))
         if again and evidence is not None:
             evidence = evidence.select(np.flatnonzero(~self._came_late(evidence)))
         if evidence is None or not len(evidence):
@@ -491,7 +475,7 @@ class SqliteStore:
         """Which links were found on a page that was judged after the one behind them."""
         pairs = list(zip(evidence.link.tolist(), evidence.source.tolist(), strict=True))
         query = "SELECT link, seq FROM pages WHERE link IN ({})"
-        judged = dict(self._file.rows_in(query, sorted({link for pair in pairs for link in pair})))
+        judged = dict(rows_in(self._file.rows, query, sorted({link for pair in pairs for link in pair})))
         return np.array([judged.get(link, inf) < judged.get(source, 0) for link, source in pairs], np.bool_)
 
     def _late_lessons(self, evidence: Evidence) -> Lessons:

@@ -19,11 +19,12 @@ from scrapy.http import Response
 
 from focused.arrivals import Arrivals
 from focused.frontier.beside import store_of
+from focused.frontier.dispatcher import Dispatcher
 from focused.frontier.requests import META, score_to_priority
 from focused.frontier.store import NewLink, State, StoreBroken
 from focused.items import PageItem, fill_in, keep_item
 from focused.pages.urls import join
-from focused.parts import Asked, Component, Frontier
+from focused.parts import Asked, Component
 from focused.visits.visit import FoundLinks, Scored, Visit
 
 
@@ -82,7 +83,7 @@ class PrioritizerMiddleware(Component):
             raise output.end
 
     @property
-    def _frontier(self) -> Frontier:
+    def _frontier(self) -> Dispatcher:
         assert self.parts.frontier is not None
         return self.parts.frontier
 

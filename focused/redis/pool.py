@@ -16,9 +16,8 @@ from focused.arrays import load_arrays, save_arrays
 from focused.frontier.store import StoreBroken
 from focused.prioritizers.base import Prioritizer
 from focused.redis.lessons import Pooled, bytes_to_pooled
-from focused.redis.records import Packing
 from focused.redis.rescoring import SharedRescoring
-from focused.redis.server import Server, operation
+from focused.redis.server import Server
 
 
 class ModelDamaged(StoreBroken):
@@ -38,25 +37,24 @@ class Model:
 class Pool:
     """The lessons of all workers and what was made of them."""
 
-    def __init__(self, server: Server, packing: Packing, *, most_waiting: int = 0) -> None:
+    def __init__(self, server: Server) -> None:
         self._server = server
-        self._packing, self._most_waiting = packing, most_waiting
 
     def lessons_after(self, number: int, most: int) -> list[Pooled]:
         """The lessons that came after those with a number, at most so many."""
-        first, raw = self._ask("lessons", number, most)
+        first, raw = self._server.ask("lessons", number, most)
         return [bytes_to_pooled(int(first) + i, data) for i, data in enumerate(raw or [], 1)]
 
     def publish(self, name: str, state: Mapping[str, NDArray[Any]], upto: int) -> tuple[int, int] | None:
         """Give a model to all, with its version and stamp; None if another worker is the trainer now."""
         raw = save_arrays(state)
         digest = _digest(raw)
-        version = self._ask("save_model", name, upto, digest, raw)
+        version = self._server.ask("save_model", name, upto, digest, raw)
         return (int(version), _stamp(digest)) if version else None
 
     def model(self, name: str) -> Model | None:
         """What was published last; ModelDamaged if it is not whole."""
-        kept = self._ask("load_model", name)
+        kept = self._server.ask("load_model", name)
         if not kept:
             return None
         version, upto, digest, raw = kept
@@ -66,10 +64,7 @@ class Pool:
 
     def rescoring(self, prioritizer: Prioritizer) -> SharedRescoring:
         """The work of scoring all that waits by a snapshot of the prioritizer."""
-        return SharedRescoring(self._server, self._packing, prioritizer, most_waiting=self._most_waiting)
-
-    def _ask(self, name: str, *arguments: Any) -> Any:
-        return self._server.call([operation(name, *arguments)], numbered=False)[0]
+        return SharedRescoring(self._server, prioritizer)
 
 
 def _digest(data: bytes) -> bytes:

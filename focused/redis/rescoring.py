@@ -52,11 +52,11 @@ class _Slice:
 class SharedRescoring:
     """One re-scoring by one snapshot of the prioritizer."""
 
-    def __init__(self, server: Server, packing: Packing, prioritizer: Prioritizer, *, most_waiting: int = 0) -> None:
+    def __init__(self, server: Server, prioritizer: Prioritizer) -> None:
         self._server = server
-        self._packing = packing
+        self._packing = Packing(prioritizer.id_bits)
         self._prioritizer = prioritizer
-        self._most_waiting = most_waiting
+        self._most_waiting: int = server.options["most_waiting"]
         self._written: list[tuple[int, NDArray[Any]]] = []
 
     def score(self) -> None:
@@ -73,12 +73,11 @@ class SharedRescoring:
 
     def _slices(self) -> Iterator[list[int]]:
         """All hosts with waiting links, so many at a time that their links make a slice."""
-        (standing,) = self._call([])
-        hosts: list[int] = []
-        size = 0
-        for first in range(1, int(standing[b"hosts"]) + 1, _AT_ONCE):
-            last = min(first + _AT_ONCE - 1, int(standing[b"hosts"]))
-            for host, links in enumerate(self._call([operation("sizes", first, last)])[0], first):
+        self._call([])
+        all_hosts, hosts, size = self._server.standing.hosts, list[int](), 0
+        for first in range(1, all_hosts + 1, _AT_ONCE):
+            last = min(first + _AT_ONCE - 1, all_hosts)
+            for host, links in enumerate(self._server.ask("sizes", first, last), first):
                 if not links:
                     continue
                 hosts.append(host)
@@ -95,7 +94,7 @@ class SharedRescoring:
 
     def _read(self, hosts: Sequence[int]) -> _Slice:
         """What waits on some hosts, each link once, though it may stand in two places."""
-        found = self._call([operation("snapshot", host) for host in hosts])[:-1]
+        found = self._call([operation("snapshot", host) for host in hosts])
         turns, runs, listed = zip(*found, strict=True)
         in_runs = np.frombuffer(b"".join(runs), _RUN)["link"].astype(np.int64)
         in_lists = np.frombuffer(b"".join(listed), ">u4").astype(np.int64)
@@ -108,20 +107,15 @@ class SharedRescoring:
     def _score(self, links: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
         """Which of the links wait, and their ranks; some at a time, and with rests."""
         waits, ranks = np.zeros(len(links), np.bool_), np.zeros(len(links), np.float32)
-        for at in range(0, len(links), _TOGETHER):
-            some, began = slice(at, at + _TOGETHER), thread_time()
-            waits[some], ranks[some] = self._score_some(links[some])
+        for begin in range(0, len(links), _TOGETHER):
+            some, began = links[begin : begin + _TOGETHER], thread_time()
+            raw = self._read_links(some)
+            there = np.array([i for i, record in enumerate(raw) if record], np.int64)
+            if len(there):
+                records = self._packing.read([raw[i] for i in there], some[there])
+                waits[begin + there] = records.state == State.WAITING.value
+                ranks[begin + there] = self._combined(records) + records.base
             sleep(_REST * (thread_time() - began))
-        return waits, ranks
-
-    def _score_some(self, links: NDArray[np.int64]) -> tuple[NDArray[np.bool_], NDArray[np.float32]]:
-        waits, ranks = np.zeros(len(links), np.bool_), np.zeros(len(links), np.float32)
-        raw = self._read_links(links)
-        there = np.array([i for i, record in enumerate(raw) if record], np.int64)
-        if len(there):
-            records = self._packing.read([raw[i] for i in there], links[there])
-            waits[there] = records.state == State.WAITING.value
-            ranks[there] = self._combined(records) + records.base
         return waits, ranks
 
     def _read_links(self, links: NDArray[np.int64]) -> list[bytes | None]:
@@ -148,7 +142,7 @@ class SharedRescoring:
         ends = np.searchsorted(read.where[order], np.arange(len(read.hosts) + 1)).tolist()
         runs = [run[begin:end] for begin, end in pairwise(ends)]
         hosts = zip(read.hosts, read.turns, runs, strict=True)
-        adopted = self._call([operation("adopt", host, turn, own.tobytes()) for host, turn, own in hosts])[:-1]
+        adopted = self._call([operation("adopt", host, turn, own.tobytes()) for host, turn, own in hosts])
         if self._most_waiting:
             pairs = zip(read.hosts, runs, adopted, strict=True)
             self._written += [(host, own) for host, own, is_adopted in pairs if is_adopted]
@@ -160,10 +154,10 @@ class SharedRescoring:
         ranks = np.concatenate([run["rank"] for _, run in self._written])
         kept = int(_KEPT * self._most_waiting)
         floor = np.partition(ranks, waiting - kept)[waiting - kept]
-        self._call([operation("set_floor", float(floor))])
+        self._server.ask("set_floor", float(floor))
         for host, run in self._written:
             for some in _chunks(run["link"][run["rank"] < floor].tolist(), _FEW):
-                self._call([operation("drop", host, some)])
+                self._server.ask("drop", host, some)
 
     def _call(self, operations: Sequence[bytes]) -> list[Any]:
         # Each of them may be carried out twice.

@@ -8,8 +8,9 @@ over.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from hashlib import sha1
 from importlib.resources import files
 from time import monotonic, sleep
@@ -30,7 +31,7 @@ from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import TimeoutError as NoAnswer
 from redis.retry import Retry
 
-from focused.frontier.store import StoreBroken
+from focused.frontier.store import Standing, StoreBroken
 
 logger = logging.getLogger(__name__)
 
@@ -56,17 +57,45 @@ class CallRefused(StoreBroken):
     """The script failed, and would fail again: what this process told it cannot be right."""
 
 
+@dataclass(frozen=True, slots=True)
+class SharedStanding(Standing):
+    """How a shared crawl stands, as the script tells it.
+
+    ``model`` counts the models published, ``last_lesson`` is the number of the lessons that came last, ``revised``
+    counts the changes of notes, ``dropped`` the links there was no room for, ``taken_back`` the leases of dead workers,
+    ``refused`` what was said under leases that were lost.
+    """
+
+    model: int = 0
+    last_lesson: int = 0
+    revised: int = 0
+    dropped: int = 0
+    taken_back: int = 0
+    refused: int = 0
+
+
 class Server:
-    """One connection's calls for one crawl. ``is_ending`` is asked while waiting: True ends it at once."""
+    """One connection's calls for one crawl; ``options`` are the script's. Redis is waited for ``patience`` seconds.
+
+    ``is_ending`` is asked while waiting: True ends it at once. ``standing`` is what the script told last.
+    """
 
     def __init__(
-        self, client: Redis, crawl: str, worker: str, *, patience: float, is_ending: Callable[[], bool]
+        self,
+        client: Redis,
+        crawl: str,
+        worker: str,
+        options: Mapping[str, Any],
+        *,
+        patience: float = 0.0,
+        is_ending: Callable[[], bool] = lambda: False,
     ) -> None:
         self.client = client
         self.crawl = crawl
         self.prefix = prefix_of(crawl)
         self.worker = worker
-        self.options: dict[str, Any] = {}
+        self.options = options
+        self.standing = SharedStanding()
         self._patience = patience
         self.is_ending = is_ending
         self._number = 0
@@ -76,17 +105,18 @@ class Server:
 
     def beside(self, client: Redis) -> Server:
         """The same worker's calls over another connection, for a thread that does not wait when Redis is away."""
-        other = Server(client, self.crawl, self.worker, patience=0.0, is_ending=self.is_ending)
-        other.options = self.options
-        return other
+        return Server(client, self.crawl, self.worker, self.options, is_ending=self.is_ending)
+
+    def ask(self, name: str, *arguments: Any) -> Any:
+        """The answer of one operation that may be carried out twice."""
+        return self.call([operation(name, *arguments)], numbered=False)[0]
 
     def call(self, operations: Sequence[bytes], *, numbered: bool = True) -> list[Any]:
-        """Carry out some operations in one script; their answers, and how the crawl stands.
+        """Carry out some operations in one script; their answers.
 
         Operations without a number may be carried out twice.
         """
-        if numbered:
-            self._number += 1
+        self._number += numbered
         number = self._number if numbered else 0
         arguments = [f"{self.prefix}meta", self.worker, number, msgpack.packb(self.options), *operations]
         try:
@@ -96,6 +126,8 @@ class Server:
                 f"Redis could not carry out what it was told ({error}); what was acknowledged is safe"
             ) from error
         answers: list[Any] = msgpack.unpackb(packed, raw=True, strict_map_key=False)
+        standing = answers.pop()
+        self.standing = SharedStanding(**{what.decode(): number for what, number in standing.items()})
         return answers
 
     def wait_for(self, what: Callable[[], Any]) -> Any:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isinf, nan
 from random import Random
 from time import monotonic
@@ -33,17 +33,16 @@ from focused.frontier.store import (
     Outcome,
     PageRecord,
     Rescoring,
-    Standing,
     StoreBroken,
 )
 from focused.pages.evidence import Evidence
 from focused.pages.tokens import CrawlLexicon
 from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Lessons, Prioritizer
-from focused.redis.lessons import Pooled, pooled_to_bytes
+from focused.redis.lessons import pooled_to_bytes
 from focused.redis.pool import Pool
 from focused.redis.records import Packing, body
-from focused.redis.server import Server, operation
+from focused.redis.server import Server, SharedStanding, operation
 
 FORMAT = 3
 # What the script knows of an address.
@@ -57,7 +56,6 @@ _UNKNOWN, _LOOK_AGAIN = 0.5, 1.0
 # Whoever found no host open looks again after so many seconds for each worker, at the earliest: of a hundred that wait
 # for the same hosts, all would ask whenever one opens (bench/scale.py).
 _APART = 0.002
-_LESSONS_AT_ONCE = 500
 
 
 @dataclass(slots=True, eq=False)
@@ -73,23 +71,6 @@ class _HeldLease(Lease):
     arrived_by: tuple[Evidence, list[float]] | None = None
     pooled: list[Lessons] = field(default_factory=list)
     ended_at: tuple[int, float, bool] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SharedStanding(Standing):
-    """How a shared crawl stands.
-
-    ``model`` counts the models published, ``last_lesson`` is the number of the lessons that came last, ``revised``
-    counts the changes of notes, ``dropped`` the links there was no room for, ``taken_back`` the leases of dead workers,
-    ``refused`` what was said under leases that were lost.
-    """
-
-    model: int = 0
-    last_lesson: int = 0
-    revised: int = 0
-    dropped: int = 0
-    taken_back: int = 0
-    refused: int = 0
 
 
 class RedisStore:
@@ -122,8 +103,7 @@ class RedisStore:
     ) -> None:
         self.worker = worker
         self._lexicon = CrawlLexicon() if lexicon is None else lexicon
-        self._server = Server(client, crawl, worker, patience=redis_patience, is_ending=is_ending)
-        self._server.options = {
+        options = {
             "pieces": most_pieces,
             "bytes": most_bytes or _NO_LIMIT,
             "late": most_late,
@@ -134,15 +114,15 @@ class RedisStore:
             "failed": Outcome.FAILED.value,
             "redirect": Outcome.REDIRECT.value,
         }
-        self._most_waiting, self._patience, self._lease_seconds = most_waiting, patience, lease_seconds
+        self.server = Server(client, crawl, worker, options, patience=redis_patience, is_ending=is_ending)
+        self._patience, self._lease_seconds = patience, lease_seconds
         self._packing = Packing(prioritizer.id_bits)
-        self._pool = Pool(self._server, self._packing, most_waiting=most_waiting)
+        self._pool = Pool(self.server)
         self._prioritizer = prioritizer
         # Of the snapshot that scores: the same for all workers that have the same one.
         self._stamp, self._loaded_stamp = 0, 0
         self._pending: list[bytes] = []
         self._broken: StoreBroken | None = None
-        self._standing: dict[bytes, Any] = {}
         self._leases: dict[int, _HeldLease] = {}
         # Acknowledged, and not told to Redis yet.
         self._acknowledged: list[PageRecord] = []
@@ -152,11 +132,10 @@ class RedisStore:
 
     def _join(self, identity: dict[str, str]) -> None:
         whose = {"format": str(FORMAT), "id bits": str(self._prioritizer.id_bits), **identity}
-        other, standing = self._server.call([operation("join", whose)], numbered=False)
+        other = self.server.ask("join", whose)
         if other:
             key, kept = (part.decode() for part in other)
-            raise of_another(self._server.crawl, key, kept, whose[key])
-        self._standing = standing
+            raise of_another(self.server.crawl, key, kept, whose[key])
 
     # --- how it stands -----------------------------------------------------------------------------------------
 
@@ -171,42 +150,29 @@ class RedisStore:
         self._stamp, self._loaded_stamp = self._loaded_stamp or Random().getrandbits(32), 0
 
     @property
-    def server(self) -> Server:
-        """The connection, for what else this worker has to do with Redis in the same thread."""
-        return self._server
-
-    @property
     def leases(self) -> Mapping[int, Lease]:
         """The leases of this worker, by token."""
         return self._leases
 
     def standing(self) -> SharedStanding:
         """What Redis said last, and what it does not count yet of this worker's."""
-        own = self._own_pages()
+        told = self.server.standing
+        own = [*(lease.page for lease in self._leases.values() if lease.page is not None), *self._acknowledged]
+        if not own:
+            return told
         unique = [page.relevance for page in own if page.outcome is Outcome.PAGE]
-        return SharedStanding(
-            waiting=self._count("waiting"),
-            leased=self._count("leased"),
-            leased_elsewhere=self._count("leased") - self._count("mine"),
-            hosts=self._count("hosts"),
-            pages=self._count("pages") + len(own),
-            duplicates=self._count("duplicates") + len(own) - len(unique),
-            last_page=self._count("order"),
-            found=self._count("found") + sum(relevance >= RELEVANT for relevance in unique),
-            relevance=float(self._standing.get(b"relevance", 0.0)) + sum(unique),
-            evidence=self._count("rows"),
-            model=self._count("model"),
-            last_lesson=self._count("lessons"),
-            revised=self._count("revised"),
-            dropped=self._count("dropped"),
-            taken_back=self._count("taken_back"),
-            refused=self._count("refused"),
+        return replace(
+            told,
+            pages=told.pages + len(own),
+            duplicates=told.duplicates + len(own) - len(unique),
+            found=told.found + sum(relevance >= RELEVANT for relevance in unique),
+            relevance=told.relevance + sum(unique),
         )
 
     # --- links and evidence ------------------------------------------------------------------------------------
 
     def known(self, urls: Sequence[str]) -> Known:
-        told = self._call(operation("known", [_key(url_to_key(url)) for url in urls]))[0]
+        told = self._ask("known", [_key(url_to_key(url)) for url in urls])
         columns = np.frombuffer(told, _KNOWN)
         return Known(
             columns["link"].astype(np.int64),
@@ -237,13 +203,13 @@ class RedisStore:
                 told[key] = [key, [], float(np.float32(new.base)), _to_new(new)]
                 fresh[i] = bool(told[key][3])
             told[key][1] += found[i : i + 1]
-        asked = operation("admit", number, [*told.values()], self._stamp)
+        asked = "admit", number, [*told.values()], self._stamp
         if source is None:
-            answers = dict(zip(told, self._call(asked)[0], strict=True))
+            answers = dict(zip(told, self._ask(*asked), strict=True))
             numbers = np.array([answers[key][0] for key in keys], np.int64)
             return Admitted(numbers, fresh & [bool(answers[key][1]) for key in keys])
         # It goes with the next call. Should another worker be first after all, the script finds out.
-        self._pending.append(asked)
+        self._tell(*asked)
         numbers = np.array([new.link for new in links], np.int64)
         return Admitted(numbers, fresh, self._late(source, links, evidence) if evidence is not None else None)
 
@@ -266,7 +232,7 @@ class RedisStore:
             self._tokens += 1
             returned = [token for token, lease in self._leases.items() if lease.is_returned]
             began = monotonic()
-            answer = self._call(operation("lease", self._tokens, self._patience, returned))[0]
+            answer = self._ask("lease", self._tokens, self._patience, returned)
             if not answer or b"token" not in answer:
                 soonest = _APART * answer[b"workers"] if answer else 0.0
                 self._look_again(now, max(answer[b"wake"], soonest) if answer else _LOOK_AGAIN)
@@ -284,7 +250,7 @@ class RedisStore:
 
     def lease_link(self, link: int) -> Lease | None:
         self._tokens += 1
-        answer = self._call(operation("lease_link", self._tokens, link))[0]
+        answer = self._ask("lease_link", self._tokens, link)
         return self._take(answer) if answer else None
 
     def _is_held_still(self, lease: Lease, began: float) -> bool:
@@ -298,8 +264,10 @@ class RedisStore:
 
     def _look_again(self, now: float, after: float) -> None:
         """When to ask for a link again: others may find some, or give some back."""
-        waits = self._count("waiting") or self._count("leased") > self._count("mine")
-        is_over = not (waits or any(lease.is_returned for lease in self._leases.values()))
+        told = self.server.standing
+        is_over = not (
+            told.waiting or told.leased_elsewhere or any(lease.is_returned for lease in self._leases.values())
+        )
         self._wake = None if is_over else now + min(after, _LOOK_AGAIN)
 
     def _take(self, answer: dict[bytes, Any]) -> Lease | None:
@@ -326,39 +294,36 @@ class RedisStore:
         return lease
 
     def sent(self, lease: Lease, delay: float, concurrency: int, ago: float) -> None:
-        self._pending.append(operation("sent", lease.token, float(delay), concurrency, float(ago)))
+        self._tell("sent", lease.token, float(delay), concurrency, float(ago))
 
     def sleep(self, host: str, seconds: float) -> None:
-        self._pending.append(operation("sleep", host, float(seconds)))
+        self._tell("sleep", host, float(seconds))
 
     def beat(self) -> None:
-        self._call(operation("beat"))
-        if self._count("mine") < sum(not lease.is_lost for lease in self._leases.values()):
+        self._ask("beat")
+        told = self.server.standing
+        if told.leased - told.leased_elsewhere < sum(not lease.is_lost for lease in self._leases.values()):
             mine = {int(token) for token in self._read("mine") or []}
             for token, lease in self._leases.items():
                 lease.is_lost |= token not in mine
 
     def train(self, seconds: float) -> bool:
         """Take or keep the role of the one who trains, for so many seconds; False if another worker has it."""
-        return bool(self._call(operation("train", float(seconds)))[0])
-
-    def release(self, host: LinkHost) -> None:
-        """Redis knows by itself when a host may be fetched."""
+        return bool(self._ask("train", float(seconds)))
 
     def next_wake(self) -> float | None:
         return self._wake
 
     def begin_work(self, lease: Lease) -> None:
         if self._leases[lease.token].is_suspect:
-            self._call(operation("at_work", lease.token))
+            self._ask("at_work", lease.token)
 
     def redirect(self, lease: Lease, url: str, host: str) -> bool:
         held = self._leases[lease.token]
         if len(_to_bytes(url)) > _LONGEST_URL:
             return False
         came_from = dict.fromkeys(lease.chain, True)
-        asked = operation("redirect", lease.token, _key(url_to_key(url)), _to_bytes(url), host, came_from)
-        answer = self._call(asked)[0]
+        answer = self._ask("redirect", lease.token, _key(url_to_key(url)), _to_bytes(url), host, came_from)
         target = int(answer[b"link"])
         if not target:
             lease.is_lost = True
@@ -378,19 +343,19 @@ class RedisStore:
 
     def return_lease(self, lease: Lease) -> None:
         self._leases[lease.token].is_returned = True
-        self._pending.append(operation("give_back", lease.token))
+        self._tell("give_back", lease.token)
 
     def postpone(self, lease: Lease) -> None:
         del self._leases[lease.token]
         if not lease.is_lost:
-            self._pending.append(operation("postpone", lease.token, 0))
+            self._tell("postpone", lease.token, 0)
 
     # --- pages and lessons -------------------------------------------------------------------------------------
 
     def record(self, lease: Lease, page: PageRecord) -> PageRecord:
         page.link = lease.link
         learns = self._prioritizer.learns
-        answer = self._call(operation("record", lease.token, _key(page.digest), learns, page.is_short))[0]
+        answer = self._ask("record", lease.token, _key(page.digest), learns, page.is_short)
         if not answer:
             lease.is_lost, page.outcome = True, Outcome.OTHER
             return page
@@ -415,21 +380,12 @@ class RedisStore:
 
     def _arrived_by(self, lease: Lease) -> tuple[Evidence, list[float]] | None:
         held = self._leases[lease.token]
-        return held.arrived_by or self._decode(lease.link, self._call(operation("evidence", lease.link))[0])
+        return held.arrived_by or self._decode(lease.link, self._ask("evidence", lease.link))
 
     def pool(self, lease: Lease, lessons: Lessons | None) -> None:
         """Have lessons go with a lease's acknowledgement to the worker that trains."""
         if lessons is not None:
             self._leases[lease.token].pooled.append(lessons)
-
-    def pooled_since(self, number: int) -> list[Pooled]:
-        """All lessons that came after those with a number."""
-        self.commit()
-        found: list[Pooled] = []
-        while some := self._pool.lessons_after(number, _LESSONS_AT_ONCE):
-            found += some
-            number = some[-1].number
-        return found
 
     def acknowledge(self, lease: Lease, outcome: Outcome, detail: str = "") -> Outcome:
         held = self._leases.pop(lease.token)
@@ -448,17 +404,17 @@ class RedisStore:
         pooled = pooled_to_bytes(page is not None, held.pooled) if teaches else False
         told = _to_told(page) if page is not None else False
         ended = (lease.token, outcome.value, told, target, pooled, _to_bytes(detail))
-        self._pending.append(operation("acknowledge", *ended))
+        self._tell("acknowledge", *ended)
         new_words = {number.to_bytes(4, "big"): word for number, word in self._lexicon.take_new().items()}
         if new_words:
-            self._pending.append(operation("words", new_words))
+            self._tell("words", new_words)
         return outcome
 
     # --- what was learned, and notes ---------------------------------------------------------------------------
 
     @property
     def rescoring_cost(self) -> int:
-        return self._count("rows")
+        return self.server.standing.evidence
 
     def rescoring(self) -> Rescoring:
         self.commit()
@@ -484,10 +440,10 @@ class RedisStore:
 
     def pool_over(self, client: Redis) -> Pool:
         """Lessons and model over another connection, for a thread of this worker's."""
-        return Pool(self._server.beside(client), self._packing, most_waiting=self._most_waiting)
+        return Pool(self.server.beside(client))
 
     def note(self, key: str, value: str) -> None:
-        self._pending.append(operation("note", key, value))
+        self._tell("note", key, value)
 
     def noted(self, key: str) -> str | None:
         value = self._read("noted", key)
@@ -497,18 +453,18 @@ class RedisStore:
         while True:
             kept = self.noted(key)
             new = change(kept)
-            if new is None or self._call(operation("revise", key, kept or "", new))[0]:
+            if new is None or self._ask("revise", key, kept or "", new):
                 return
 
     def commit(self) -> None:
         if self._pending:
-            self._call()
+            self._send()
 
     def close(self) -> None:
         try:
             # What a store that broke could not write is for others to do again.
             pending = [] if self._broken is not None else self._pending
-            self._standing = self._server.call([*pending, operation("leave")])[-1]
+            self.server.call([*pending, operation("leave")])
             self._acknowledged.clear()
         finally:
             self.abandon()
@@ -516,37 +472,37 @@ class RedisStore:
     def abandon(self) -> None:
         """Let go of everything as if the process had died."""
         self._pending.clear()
-        self._server.client.close()
+        self.server.client.close()
 
     # --- inside ------------------------------------------------------------------------------------------------
 
-    def _call(self, *operations: bytes) -> list[Any]:
-        """Carry out what is pending and some more; the answers to the latter."""
+    def _tell(self, name: str, *arguments: Any) -> None:
+        """Have an operation go with the next call."""
+        self._pending.append(operation(name, *arguments))
+
+    def _ask(self, name: str, *arguments: Any) -> Any:
+        """The answer of an operation, carried out after all that is pending."""
+        self._tell(name, *arguments)
+        return self._send()[-1]
+
+    def _send(self) -> list[Any]:
         if self._broken is not None:
             raise self._broken
         try:
-            answers = self._server.call([*self._pending, *operations])
+            answers = self.server.call(self._pending)
         except StoreBroken as error:
             # Should Redis come back after all: what is told from now on is without what could not be told now.
             self._broken = error
-            self._pending.clear()
             raise
-        self._pending.clear()
+        finally:
+            self._pending.clear()
         self._acknowledged.clear()
-        self._standing = answers.pop()
-        return answers[len(answers) - len(operations) :]
+        return answers
 
     def _read(self, name: str, *arguments: Any) -> Any:
         """The answer of an operation that changes nothing; it may be long, and is not kept to be given again."""
         self.commit()
-        return self._server.call([operation(name, *arguments)], numbered=False)[0]
-
-    def _own_pages(self) -> list[PageRecord]:
-        """Pages that Redis does not count yet."""
-        return [*(lease.page for lease in self._leases.values() if lease.page is not None), *self._acknowledged]
-
-    def _count(self, what: str) -> int:
-        return int(self._standing.get(what.encode(), 0))
+        return self.server.ask(name, *arguments)
 
     def _decode(self, link: int, found: Any) -> tuple[Evidence, list[float]] | None:
         if not found:

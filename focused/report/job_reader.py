@@ -13,7 +13,7 @@ import numpy as np
 from focused.defaults import DEFAULTS
 from focused.frontier.combining import score_all
 from focused.frontier.evidence import EvidenceReader, leading_to, read_blocks
-from focused.frontier.records import FILE, in_chunks, lock_holder, read_items, read_records
+from focused.frontier.records import FILE, lock_holder, read_items, read_records, rows_in
 from focused.frontier.starts import read_about, read_starts
 from focused.frontier.store import SEED_RANK, JobRefused, Outcome, State
 from focused.pages.evidence import Evidence
@@ -104,10 +104,8 @@ class JobReader(CrawlReader):
         )
 
     def pages(self, links: Sequence[int]) -> list[PageLine]:
-        found: dict[int, PageLine] = {}
-        for chunk in in_chunks(links):
-            for row in self._connection.execute(_PAGES.format(",".join("?" * len(chunk))), chunk):
-                found[row["link"]] = PageLine(**dict(row))
+        rows = rows_in(self._connection.execute, _PAGES, links)
+        found = {row["link"]: PageLine(**dict(row)) for row in rows}
         return [found[link] for link in links if link in found]
 
     def items(self) -> Iterator[dict[str, Any]]:

@@ -15,8 +15,7 @@ from focused.critics.targets import Targets
 from focused.defaults import read
 from focused.extras import need
 from focused.frontier.job import place_of
-from focused.frontier.job_folder import make_folder
-from focused.frontier.resume import begin_with, identity_of
+from focused.frontier.resume import begin_with, identity_of, make_folder
 from focused.parts import make_prioritizer
 from focused.problems import Problems, ProblemsError
 from focused.spiders.examples import Interrupted

@@ -48,13 +48,15 @@ def page(*links: str, text: str) -> str:
 
 
 def site() -> dict[str, Any]:
-    """A hub that links to all pages; half of them are on the topic; one is gone, one has moved, one is a copy."""
+    """A hub that links to all pages; half of them are on the topic; one is gone, three have moved, one is a copy."""
     pages = [f"http://h.example/{n}" for n in range(PAGES)]
     texts = {url: f"{ON if n % 2 else OFF} Number w{n}. " * 3 for n, url in enumerate(pages)}
     linked = {url: page(HUB, pages[(n + 1) % PAGES], text=texts[url]) for n, url in enumerate(pages)}
     others = {
         "http://h.example/gone": Reply(status=404),
         "http://h.example/old": Reply(status=301, headers={"Location": "http://h.example/new"}),
+        "http://h.example/again": Reply(status=301, headers={"Location": "http://h.example/3"}),
+        "http://h.example/itself": Reply(status=301, headers={"Location": "http://h.example/itself"}),
         "http://h.example/copy": page(HUB, "http://h.example/behind", text=texts[pages[1]]),
     }
     every = [*pages, *others]
@@ -164,6 +166,8 @@ def test_dead_links_redirects_and_copies_are_told_apart(crawl_all, scheduler: st
     [crawled] = crawl_all({"one": ("plain", "dict")}, SCHEDULER=SCHEDULERS[scheduler]).values()
     outcomes = dict(crawled.rows("SELECT url, outcome FROM links WHERE url LIKE 'http://h.example/%'"))
     assert (outcomes["http://h.example/gone"], outcomes["http://h.example/old"]) == (Outcome.DEAD, Outcome.REDIRECT)
+    assert (outcomes["http://h.example/again"], outcomes["http://h.example/3"]) == (Outcome.REDIRECT, Outcome.PAGE)
+    assert outcomes["http://h.example/itself"] in {Outcome.OTHER, Outcome.DEAD}
     one, copy = outcomes["http://h.example/1"], outcomes["http://h.example/copy"]
     assert {one, copy} == {Outcome.PAGE, Outcome.DUPLICATE}
     assert ("http://h.example/behind" in outcomes) == (copy == Outcome.PAGE), "a duplicate's links are not followed"

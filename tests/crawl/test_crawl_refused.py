@@ -138,9 +138,11 @@ execute(["scrapy", "crawl", "focused", "-a", "topic=star galaxy telescope", "-a"
 CHESS = {"topic": "chess", "seeds": "http://hub.example/"}
 
 
-def test_a_file_that_holds_nothing_learned(tmp_path: Path):
+@pytest.mark.parametrize("scheduler", [None, "scrapy.core.scheduler.Scheduler"], ids=["ours", "stock"])
+def test_a_file_that_holds_nothing_learned(tmp_path: Path, scheduler: str | None):
     (tmp_path / "notes.md").write_text("not arrays at all")
-    result = refused(tmp_path, {**CHESS, "learned": tmp_path / "notes.md"})
+    settings = {"SCHEDULER": scheduler} if scheduler else None
+    result = refused(tmp_path, {**CHESS, "learned": tmp_path / "notes.md"}, settings=settings)
     assert "is not what a crawl has learned" in result.last_line
 
 

@@ -35,10 +35,16 @@ def pool(store, leased, lessons):
         store.pool(leased, lessons)
 
 
+def pooled_since(store, number):
+    """What all workers pooled after the lessons with a number."""
+    store.commit()
+    return store._pool.lessons_after(number, 1_000)
+
+
 def lessons_since(store, order):
     """The lessons of each page after the given one, as they are learned again."""
     if isinstance(store, RedisStore):
-        return [pooled.lessons for pooled in store.pooled_since(order)]
+        return [pooled.lessons for pooled in pooled_since(store, order)]
     return store.lessons_since(order)
 
 
@@ -77,7 +83,11 @@ def opener(place):
 
 def crash(store):
     """Let go of everything as the death of the process would: without a word to the database."""
-    store.abandon()
+    if isinstance(store, RedisStore):
+        store.abandon()
+    else:
+        store._file._db.rollback()
+        store._file.close()
 
 
 class Plain(Prioritizer):

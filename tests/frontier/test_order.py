@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from focused.frontier.order import Order, scores_to_bits, sort
+from focused.frontier.table import LinkTable
 
 HOSTS = 4
 scores = st.integers(0, 20).map(lambda n: float(np.float32(n / 20)))
@@ -17,6 +18,18 @@ steps = st.one_of(
     st.tuples(st.just("snapshot"), st.just(0), scores),
     st.tuples(st.just("adopt"), st.just(0), st.just(0.0)),
 )
+
+
+class Links:
+    """An order over a table of its own."""
+
+    def __init__(self):
+        self.table = LinkTable()
+        self.order = Order(self.table)
+
+    def put(self, link, host, score):
+        self.table.host[link] = host
+        self.order.put(link, score)
 
 
 class Model:
@@ -34,18 +47,19 @@ class Model:
 @given(st.lists(steps, max_size=120))
 @settings(max_examples=150)
 def test_order_serves_the_best_free_link_through_changes_and_rescoring(plan):
-    order, model, now, newest, run = Order(), Model(), 0.0, 1, None
+    links, model, now, newest, run = Links(), Model(), 0.0, 1, None
+    order = links.order
     for what, number, score in plan:
         link = number % newest if newest > 1 else 0
         if what == "new":
-            order.put(newest, number, score)
+            links.put(newest, number, score)
             model.score[newest], model.host[newest] = score, number
             model.touched.add(newest)
             newest += 1
         elif what == "change" and link in model.score:
             if model.score[link] != score:
                 model.touched.add(link)
-            order.put(link, model.host[link], score)
+            links.put(link, model.host[link], score)
             model.score[link] = score
         elif what == "remove":
             order.remove(link)
@@ -58,7 +72,7 @@ def test_order_serves_the_best_free_link_through_changes_and_rescoring(plan):
             model.score.pop(taken, None)
             now += 1.5
         elif what == "snapshot" and run is None:
-            snapshot = order.snapshot()
+            snapshot = order.snapshot(len(links.table.state))
             new = {int(n): float(np.float32((int(n) * 7 % 11) / 11 * score)) for n in snapshot.links}
             run = sort(snapshot, np.array(list(new.values()), np.float32)), new
             model.touched = set()
@@ -70,19 +84,21 @@ def test_order_serves_the_best_free_link_through_changes_and_rescoring(plan):
 
 
 def test_equal_scores_are_served_in_order_of_discovery_on_both_sides_of_a_rescoring():
-    order = Order()
+    links = Links()
+    order = links.order
     for link in (3, 1, 2):
-        order.put(link, 0, 0.5)
-    order.adopt(sort(order.snapshot(), np.full(3, 0.25, np.float32)))
-    order.put(5, 0, 0.25)
-    order.put(4, 0, 0.25)
+        links.put(link, 0, 0.5)
+    order.adopt(sort(order.snapshot(len(links.table.state)), np.full(3, 0.25, np.float32)))
+    links.put(5, 0, 0.25)
+    links.put(4, 0, 0.25)
     assert [order.pop(0, lambda _: 0.0) for _ in range(6)] == [1, 2, 3, 4, 5, None]
 
 
 def test_a_busy_host_is_passed_over_until_it_is_released():
-    order = Order()
-    order.put(1, 7, 0.9)
-    order.put(2, 8, 0.1)
+    links = Links()
+    order = links.order
+    links.put(1, 7, 0.9)
+    links.put(2, 8, 0.1)
     assert order.pop(0, lambda host: float("inf") if host == 7 else 0.0) == 2
     assert order.pop(1e9, lambda _: 0.0) is None, "only a release wakes a host that waits for one"
     order.release(7)
@@ -90,26 +106,28 @@ def test_a_busy_host_is_passed_over_until_it_is_released():
 
 
 def test_with_patience_poor_links_wait_for_better_ones_whose_host_is_soon_ready():
-    order = Order()
-    order.put(1, 7, 0.9)
-    order.put(2, 8, 0.3)
-    order.put(3, 9, 0.5)
+    links = Links()
+    order = links.order
+    links.put(1, 7, 0.9)
+    links.put(2, 8, 0.3)
+    links.put(3, 9, 0.5)
     busy = {7: float("inf"), 8: 0.0, 9: 0.0}
     assert order.pop(0, busy.__getitem__, 0.5) == 3, "0.5 is more than half of 0.9"
     assert order.pop(0, busy.__getitem__, 0.5) is None, "0.3 is not"
     assert order.pop(0, busy.__getitem__, 0.2) == 2, "less patience takes it"
-    order.put(2, 8, 0.3)
+    links.put(2, 8, 0.3)
     order.release(7)
     asleep = {7: 1_000.0, 8: 0.0}
     assert order.pop(0, asleep.__getitem__, 0.5) == 2, "a host that sleeps for long is not waited for"
-    order.put(2, 8, 0.3)
+    links.put(2, 8, 0.3)
     assert order.pop(1_000.0, lambda _: 0.0, 0.5) == 1
 
 
 def test_the_next_wake_is_the_first_sleeping_host():
-    order = Order()
+    links = Links()
+    order = links.order
     for host in (1, 2):
-        order.put(host, host, 0.5)
+        links.put(host, host, 0.5)
     assert order.pop(0, lambda host: 10.0 * host) is None
     assert order.next_wake() == 10.0
     assert order.pop(10, lambda _: 0.0) == 1

@@ -41,7 +41,7 @@ def open_seeds(client):
         crawler = SimpleNamespace(
             settings=Settings(settings), stats=Stats(), engine=SimpleNamespace(crawl=admitted.append)
         )
-        server = Server(client, "test", "one", patience=0.0, is_ending=lambda: False)
+        server = Server(client, "test", "one", {})
         return PushedSeeds(crawler, server, KEY), admitted, crawler.stats.counts
 
     return make

@@ -68,7 +68,7 @@ def open_rescorer(frontier, redis):
 
     def make(server: RedisServer = redis) -> Rescorer:
         store, settings = frontier.store, BaseSettings({"REDIS_URL": server.url})
-        made = Rescorer(settings, store.server, store.pool_over(server.client()), most_waiting=0)
+        made = Rescorer(settings, store.server, store.pool_over(server.client()))
         opened.append(made)
         return made
 

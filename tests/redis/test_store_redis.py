@@ -16,7 +16,18 @@ from focused.frontier.store import SEED_RANK, JobRefused, NewLink, Outcome, Page
 from focused.lab.redis.server import RedisServer
 from focused.redis.server import forget
 from focused.redis.store import RedisStore
-from tests.frontier.frontiers import Frontier, Plain, add, addresses, always, crash, lease, open_redis, rescore
+from tests.frontier.frontiers import (
+    Frontier,
+    Plain,
+    add,
+    addresses,
+    always,
+    crash,
+    lease,
+    open_redis,
+    pooled_since,
+    rescore,
+)
 
 
 @pytest.fixture
@@ -425,7 +436,7 @@ class Forgetful:
 
 def test_a_call_that_is_sent_again_because_its_answer_was_lost_does_no_harm(redis, workers):
     frontier = Frontier(redis, most_late=1)
-    client = frontier.store._server.client = Forgetful(frontier.store._server.client)
+    client = frontier.store.server.client = Forgetful(frontier.store.server.client)
     add(frontier.store, NewLink("http://seed/", "seed", base=SEED_RANK))
     links = [(f"http://h/{n}", 0.9 - n / 100) for n in range(10)]
     frontier.page("http://seed/", 0.5, links)
@@ -436,7 +447,7 @@ def test_a_call_that_is_sent_again_because_its_answer_was_lost_does_no_harm(redi
     assert client.lost > 20
     standing = store.standing()
     assert (standing.pages, standing.waiting, standing.leased, standing.relevance) == (11, 1, 0, 5.5)
-    assert [each.number for each in store.pooled_since(0)] == list(range(1, 12))
+    assert [each.number for each in pooled_since(store, 0)] == list(range(1, 12))
     assert store.standing().last_page == 11
     assert len(store.evidence_of(lease(store))) <= 8
     store.close()
@@ -469,7 +480,7 @@ def crawl_while(server, disturb, links=300):
     """Two workers fetch all links while something happens to the server; the pages each has fetched."""
     stores = [open_redis(server, lease_seconds=5.0) for _ in range(2)]
     for store in stores:
-        store._server.client = server.client(timeout=0.5)
+        store.server.client = server.client(timeout=0.5)
     fill(stores[0], links, hosts=11)
     stop, done = threading.Event(), ([], [])
     threads = [threading.Thread(target=work_on, args=(s, d, stop)) for s, d in zip(stores, done, strict=True)]
@@ -673,15 +684,15 @@ def test_lessons_of_all_workers_are_pooled_in_order_and_let_go_of_when_the_model
     frontiers[1].page("http://h/a", 0.25)
     other.commit()
     frontiers[0].page("http://h/b", 0.75)
-    pooled = one.pooled_since(0)
+    pooled = pooled_since(one, 0)
     assert [(each.number, each.is_page) for each in pooled] == [(1, True), (2, True), (3, True)]
     assert pooled[0].lessons is None
     assert [each.lessons.relevance.tolist() for each in pooled[1:]] == [[0.25], [0.75]]
     assert one.standing().last_lesson == 3
     one.save_model("prioritizer", {}, 2)
     assert one.standing().last_lesson == 3
-    assert [each.number for each in other.pooled_since(0)] == [3]
-    assert [each.number for each in other.pooled_since(2)] == [3]
+    assert [each.number for each in pooled_since(other, 0)] == [3]
+    assert [each.number for each in pooled_since(other, 2)] == [3]
     one.close()
     other.close()
 

@@ -44,8 +44,9 @@ local function standing()
     if changes[what] then changed[what] = exact(told[what]) end
   end
   if next(changed) then write_all(META, changed) end
-  told.mine = call('HLEN', leases_of(WORKER))
-  told.lessons = number('lessons') + call('LLEN', LESSONS)
+  told.last_page, told.evidence, told.order, told.rows = told.order, told.rows, nil, nil
+  told.leased_elsewhere = told.leased - call('HLEN', leases_of(WORKER))
+  told.last_lesson = number('lessons') + call('LLEN', LESSONS)
   return told
 end
 

@@ -6,7 +6,6 @@ The connection is made by scrapy-redis from its own settings: REDIS_URL, REDIS_H
 from __future__ import annotations
 
 import re
-from typing import Any
 from urllib.parse import urlsplit
 
 from redis import Redis
@@ -99,18 +98,13 @@ def server_name(settings: BaseSettings) -> str:
 
 def _for_us(settings: BaseSettings) -> BaseSettings:
     """The settings with short time-outs, unless the user has others; answers come as bytes."""
-    params: dict[str, Any] = {"socket_timeout": _TIMEOUT, "socket_connect_timeout": _TIMEOUT}
-    params.update(_params(settings))
-    params["decode_responses"] = False
-    return BaseSettings({**settings.copy_to_dict(), "REDIS_PARAMS": params, "REDIS_DECODE_RESPONSES": False})
-
-
-def _params(settings: BaseSettings) -> dict[str, Any]:
     try:
-        return settings.getdict("REDIS_PARAMS")
+        own = settings.getdict("REDIS_PARAMS")
     except (ValueError, TypeError) as error:
         # Its value is not shown: it may hold a password.
         raise JobRefused(
             f"REDIS_PARAMS cannot be read as a JSON object ({error}): "
             """give one such as REDIS_PARAMS='{"socket_timeout": 10}', or leave it out"""
         ) from error
+    params = {"socket_timeout": _TIMEOUT, "socket_connect_timeout": _TIMEOUT, **own, "decode_responses": False}
+    return BaseSettings({**settings.copy_to_dict(), "REDIS_PARAMS": params, "REDIS_DECODE_RESPONSES": False})

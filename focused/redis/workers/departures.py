@@ -7,6 +7,7 @@ from time import monotonic
 from scrapy import Request
 
 from focused.frontier.engine import EngineAccess
+from focused.frontier.job import Company
 from focused.frontier.store import Lease
 from focused.redis.store import RedisStore
 
@@ -14,30 +15,28 @@ from focused.redis.store import RedisStore
 _USUAL = 0.06
 
 
-class Departures:
+class Departures(Company):
     """Watches the requests that were handed out. What robots.txt asked for on the way is in the pace that is told."""
 
     def __init__(self, engine: EngineAccess, store: RedisStore) -> None:
-        self._engine, self._store = engine, store
+        self._engine, self.store = engine, store
         self._watched: dict[int, tuple[Lease, Request, float]] = {}
 
     def watch(self, lease: Lease, request: Request) -> None:
-        """A request was handed out under a lease."""
         self._watched[lease.token] = lease, request, monotonic()
 
     def look(self) -> bool:
-        """Tell of those that went out; True if there are others left."""
         out = [token for token, (_, request, _) in self._watched.items() if self._engine.is_out(request)]
         for token in out:
             self.came_back(token)
         return bool(self._watched)
 
     def came_back(self, token: int) -> None:
-        """A request is out or over, one way or another: tell when its host was asked last, if it was since then."""
+        """Tell when the host of a request was asked last, if it was since then."""
         watched = self._watched.pop(token, None)
         if watched is None:
             return
         lease, request, since = watched
         pace = self._engine.pace(request.meta.get("download_slot") or lease.host.name)
         if pace.last >= since:
-            self._store.sent(lease, pace.delay, pace.concurrency, min(monotonic() - pace.last, _USUAL))
+            self.store.sent(lease, pace.delay, pace.concurrency, min(monotonic() - pace.last, _USUAL))

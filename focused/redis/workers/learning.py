@@ -7,6 +7,7 @@ re-scores the frontier for all. What takes long is done in a thread, over a conn
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -18,9 +19,9 @@ from twisted.internet.threads import deferToThread
 
 from focused import signals
 from focused.defaults import read
-from focused.frontier.store import StoreBroken
+from focused.frontier.store import Lease, StoreBroken
 from focused.parts import Parts
-from focused.prioritizers.base import Prioritizer
+from focused.prioritizers.base import Lessons, Prioritizer
 from focused.redis.pool import Model, ModelDamaged
 from focused.redis.server import CallRefused
 from focused.redis.store import RedisStore
@@ -38,6 +39,24 @@ _REST, _REST_LOADED = 3.0, 20.0
 _AFTER_FAILURE = 1.0
 
 
+class PooledTraining:
+    """Lessons go to the store with the acknowledgement of their page; one of the workers learns them."""
+
+    def __init__(self, store: RedisStore) -> None:
+        self._store = store
+
+    def teach(self, lease: Lease, lessons: Lessons | None) -> None:
+        """Have lessons go with a lease."""
+        self._store.pool(lease, lessons)
+
+    def page_done(self, order: int) -> bool:
+        """Nothing is learned here."""
+        return False
+
+    def save(self, untaught: Iterable[int]) -> None:
+        """The worker that trains publishes what it has learned."""
+
+
 class SharedLearning:
     """This worker's part in what all learn."""
 
@@ -47,7 +66,7 @@ class SharedLearning:
         self._client, self._pool = client, store.pool_over(client)
         self._role = max(min(read(settings, "FOCUSED_LEASE_SECONDS") / 2, _LONGEST_ROLE), _SHORTEST_ROLE)
         self._most_waiting: int = read(settings, "FOCUSED_MOST_WAITING")
-        self._rescorer = Rescorer(settings, store.server, self._pool, most_waiting=self._most_waiting)
+        self._rescorer = Rescorer(settings, store.server, self._pool)
         self._trainer: PooledTrainer | None = None
         # What was published while this worker joined is told with its first sign of life.
         self._version = 0

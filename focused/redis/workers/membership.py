@@ -10,7 +10,7 @@ import json
 import logging
 from collections.abc import Callable
 from time import monotonic
-from typing import Any
+from typing import Any, ClassVar
 
 from scrapy import signals
 from scrapy.crawler import Crawler
@@ -19,12 +19,13 @@ from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import _schedule_coro
 
 from focused.defaults import read
+from focused.frontier.dispatcher import Dispatcher
 from focused.frontier.engine import EngineAccess
-from focused.frontier.job import Dispatcher
 from focused.frontier.store import StoreBroken
 from focused.parts import Parts
 from focused.redis.store import RedisStore
 from focused.redis.workers.connection import connect, crawl_name, server_name, start_urls_key
+from focused.redis.workers.departures import Departures
 from focused.redis.workers.ending import Ending
 from focused.redis.workers.learning import SharedLearning
 from focused.redis.workers.seeds import PushedSeeds
@@ -38,19 +39,18 @@ _LEARNS_EVERY = 0.1
 _NEARLY = 0.9
 
 
-class Membership:
-    """One worker's life among others."""
+class Membership(Departures):
+    """One worker's life among others: what its scheduler shares with them."""
 
-    def __init__(
-        self, crawler: Crawler, parts: Parts, store: RedisStore, scheduler: Dispatcher, ending: Ending
-    ) -> None:
+    hands_links_on: ClassVar[bool] = True
+
+    def __init__(self, crawler: Crawler, parts: Parts, store: RedisStore, ending: Ending) -> None:
+        super().__init__(EngineAccess(crawler), store)
         settings = crawler.settings
         crawl = crawl_name(parts.topic, settings)
         assert crawler.spider is not None
-        key = start_urls_key(crawler.spider.name, crawl, settings)
-        self.crawler, self.parts, self.store = crawler, parts, store
-        self._scheduler, self._ending, self._engine = scheduler, ending, EngineAccess(crawler)
-        self._seeds = PushedSeeds(crawler, store.server, key)
+        self.crawler, self.parts, self._ending = crawler, parts, ending
+        self._seeds = PushedSeeds(crawler, store.server, start_urls_key(crawler.spider.name, crawl, settings))
         self._learning = SharedLearning(crawler, parts, store, connect(settings))
         # What others have shown the critic while this worker joined is told with its first sign of life.
         self._revised = 0
@@ -59,39 +59,40 @@ class Membership:
         self._busy_at = monotonic()
         self._taken_back = store.standing().taken_back
         self._listens = self._has_warned = False
-        self._guarded(self._learning.renew)()
-        self._loop = create_looping_call(self._guarded(self._live))
-        self._loop.start(_EVERY, now=False)
-        self._learning_loop = create_looping_call(self._guarded(self._learn))
-        self._learning_loop.start(_LEARNS_EVERY, now=False)
-        crawler.signals.connect(self._spider_idle, signals.spider_idle)
         crawler.stats.set_value("focused/job/crawl", f"{crawl} in {server_name(settings)}")
 
+    def begin(self, dispatcher: Dispatcher) -> None:
+        self._dispatcher = dispatcher
+        self._guarded(self._learning.renew)()
+        self._loops = []
+        for step, every in ((self._live, _EVERY), (self._learn, _LEARNS_EVERY)):
+            self._loops.append(create_looping_call(self._guarded(step)))
+            self._loops[-1].start(every, now=False)
+        self.crawler.signals.connect(self._spider_idle, signals.spider_idle)
+
+    def sleep(self, host: str, seconds: float) -> None:
+        self.store.sleep(host, seconds)
+
     def close(self) -> None:
-        """No signs of life any more; the store is still open."""
-        self._loop.stop()
-        self._learning_loop.stop()
+        for loop in self._loops:
+            loop.stop()
         self._ending.stop()
         self._learning.close()
-        counts = {
-            "focused/crawl/dropped": self.store.standing().dropped,
-            "focused/crawl/taken_back": self.store.standing().taken_back,
-            "focused/crawl/refused": self.store.standing().refused,
-        }
-        for name, count in counts.items():
-            if count:
-                self.crawler.stats.set_value(name, count)
+        standing = self.store.standing()
+        for name in ("dropped", "taken_back", "refused"):
+            if count := getattr(standing, name):
+                self.crawler.stats.set_value(f"focused/crawl/{name}", count)
 
     def _guarded(self, what: Callable[[], Any]) -> Callable[[], None]:
         """A looping call ends with its first error, and the worker would be taken for dead."""
 
         def guarded() -> None:
-            if self._scheduler.is_broken:
+            if self._dispatcher.is_broken:
                 return
             try:
                 what()
             except StoreBroken as error:
-                self._scheduler.give_up(error)
+                self._dispatcher.give_up(error)
             except Exception:
                 logger.exception("The worker goes on with its life all the same")
 
@@ -101,7 +102,7 @@ class Membership:
         self.store.beat()
         if self.store.standing().leased:
             self._busy_at = monotonic()
-        self._scheduler.let_go_of_lost()
+        self._dispatcher.let_go_of_lost()
         self._tell_of_the_dead()
         self._warn_of_crowd()
         self._take_in_critic()
@@ -118,7 +119,7 @@ class Membership:
             _schedule_coro(self._learning.step())
 
     def _take_seeds(self) -> int:
-        return self._seeds.take(lambda: not self._scheduler.is_broken)
+        return self._seeds.take(lambda: not self._dispatcher.is_broken)
 
     def _take_in_critic(self) -> None:
         """Other workers may have shown the critic a seed."""
@@ -151,7 +152,7 @@ class Membership:
         try:
             taken = self._take_seeds()
         except StoreBroken as error:
-            self._scheduler.give_up(error)
+            self._dispatcher.give_up(error)
         if taken:
             self._busy_at = monotonic()
         if taken or monotonic() - self._busy_at < self._idle_before_close:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from collections.abc import Callable, Mapping
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from secrets import token_hex
 from socket import gethostname
 
@@ -17,19 +16,19 @@ from scrapy.settings import BaseSettings
 
 from focused.critics.base import Critic
 from focused.defaults import read
+from focused.frontier.engine import EngineAccess
 from focused.frontier.job import OpenJob
-from focused.frontier.resume import begin_with, identity_of, restore
-from focused.frontier.starts import note_start
+from focused.frontier.resume import identity_of, store_options, take_up
 from focused.frontier.store import JobRefused
 from focused.parts import Parts
 from focused.prioritizers.base import Prioritizer
 from focused.redis.server import anew, is_at_work, whose
 from focused.redis.store import RedisStore, of_another
-from focused.redis.workers.company import Coworkers, PooledTraining
 from focused.redis.workers.connection import connect, crawl_name, server_name, start_urls_key
+from focused.redis.workers.ending import Ending
+from focused.redis.workers.learning import PooledTraining
+from focused.redis.workers.membership import Membership
 from focused.topics.topic import Topic
-from focused.visits.seeds import CRITIC_STATE
-from focused.visits.training import MODEL
 
 logger = logging.getLogger(__name__)
 
@@ -56,19 +55,23 @@ def _check_identity(client: Redis, crawl: str, identity: Mapping[str, str]) -> N
 
 def open_job(crawler: Crawler, parts: Parts) -> OpenJob:
     """One worker's part in the crawl that the settings and the topic name."""
-    workers = Coworkers(crawler, parts)
-    store = join(parts, crawler.settings, workers.is_ending)
-    workers.joined(store)
-    return OpenJob(store, PooledTraining(store), workers)
+    engine, ending = EngineAccess(crawler), Ending()
+
+    def is_ending() -> bool:
+        """Is there nothing left to wait for a store that is away for?"""
+        is_broken = parts.frontier is not None and parts.frontier.is_broken
+        return ending.is_asked or is_broken or engine.is_closing()
+
+    store = join(parts, crawler.settings, is_ending)
+    return OpenJob(store, PooledTraining(store), Membership(crawler, parts, store, ending))
 
 
 def join(parts: Parts, settings: BaseSettings, is_ending: Callable[[], bool]) -> RedisStore:
     """Join the crawl that the settings and the topic name; JobRefused if it is another's."""
     client, crawl = connect(settings), crawl_name(parts.topic, settings)
     _warn_of_eviction(client)
-    if not settings.getbool("SCHEDULER_FLUSH_ON_START"):
-        return _join(parts, settings, client, is_ending)
-    with anew(client, crawl, is_ending) as is_first:
+    begins_anew = settings.getbool("SCHEDULER_FLUSH_ON_START")
+    with anew(client, crawl, is_ending) if begins_anew else nullcontext(True) as is_first:
         if not is_first:
             logger.info("SCHEDULER_FLUSH_ON_START: others are at work on %r already; it is joined", crawl)
         return _join(parts, settings, client, is_ending)
@@ -87,25 +90,21 @@ def _warn_of_eviction(client: Redis) -> None:
 
 def _join(parts: Parts, settings: BaseSettings, client: Redis, is_ending: Callable[[], bool]) -> RedisStore:
     crawl = crawl_name(parts.topic, settings)
-    most_late = read(settings, "FOCUSED_LATE_LESSONS")
     store = RedisStore(
         client,
         crawl,
         f"{gethostname()}-{os.getpid()}-{token_hex(3)}",
         parts.prioritizer,
         identity=_shared_identity(parts.topic, parts.prioritizer, parts.critic),
-        lexicon=parts.lexicon,
-        most_pieces=read(settings, "FOCUSED_EVIDENCE_PIECES"),
-        most_deaths=read(settings, "FOCUSED_DEATHS"),
-        most_late=parts.prioritizer.late_lessons if most_late < 0 else most_late,
         most_waiting=read(settings, "FOCUSED_MOST_WAITING"),
         lease_seconds=read(settings, "FOCUSED_LEASE_SECONDS"),
-        patience=read(settings, "FOCUSED_PATIENCE"),
         redis_patience=read(settings, "FOCUSED_REDIS_PATIENCE"),
         is_ending=is_ending,
+        **store_options(parts, settings),
     )
     try:
-        _take_part(parts, store, settings)
+        what = f"what the crawl {crawl!r} has learned"
+        take_up(parts, store, settings, what=what, instead="name it otherwise (FOCUSED_CRAWL)")
         # From now on it is seen to be at work.
         store.beat()
     except BaseException:
@@ -129,25 +128,3 @@ def _shared_identity(topic: Topic, prioritizer: Prioritizer, critic: Critic) -> 
     """What must be the same for all workers. They must judge alike: by the same file, if the critic was taught."""
     training = {"a critic of the training": critic.trained} if critic.trained else {}
     return {**identity_of(topic, prioritizer, critic), **training}
-
-
-def _take_part(parts: Parts, store: RedisStore, settings: BaseSettings) -> None:
-    """Judge pages and links as the others do."""
-    critic = store.noted(CRITIC_STATE)
-    if critic is not None:
-        parts.critic.restore(json.loads(critic))
-    prioritizer, saved = parts.prioritizer, store.load_model(MODEL)
-    started_from = read(settings, "FOCUSED_LEARNED")
-    if saved is not None:
-        restore(
-            prioritizer,
-            saved[0],
-            f"what the crawl {crawl_name(parts.topic, settings)!r} has learned",
-            "name it otherwise (FOCUSED_CRAWL)",
-        )
-        store.prioritizer = prioritizer
-    elif started_from:
-        begin_with(prioritizer, started_from)
-    if saved is None and (started_from or prioritizer.taught or not prioritizer.learns) and prioritizer.state():
-        store.save_model(MODEL, prioritizer.state(), 0)
-    note_start(store, parts, settings)

@@ -9,16 +9,12 @@ from __future__ import annotations
 import os
 import signal
 import traceback
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 from scrapy.settings import BaseSettings
 
 from focused.frontier.store import JobRefused, StoreBroken
 from focused.prioritizers.base import Prioritizer
 from focused.redis.pool import Pool
-from focused.redis.records import Packing
 from focused.redis.server import CallRefused, Server
 from focused.redis.workers.connection import connect
 from focused.running.helper import Helper, NotSendable, questions
@@ -29,29 +25,12 @@ _MANY = 50_000
 _NICE = 10
 
 
-@dataclass(frozen=True, slots=True)
-class _Crawl:
-    """What the process needs to know."""
-
-    settings: Mapping[str, Any]
-    crawl: str
-    worker: str
-    options: Mapping[str, Any]
-    most_waiting: int
-
-    def pool(self, id_bits: int) -> Pool:
-        client = connect(BaseSettings(self.settings))
-        server = Server(client, self.crawl, self.worker, patience=0.0, is_ending=lambda: False)
-        server.options = dict(self.options)
-        return Pool(server, Packing(id_bits), most_waiting=self.most_waiting)
-
-
 class Rescorer:
     """Re-scorings for one worker; `run` is called from one thread at a time, `close` from any."""
 
-    def __init__(self, settings: BaseSettings, server: Server, pool: Pool, *, most_waiting: int) -> None:
+    def __init__(self, settings: BaseSettings, server: Server, pool: Pool) -> None:
         redis = {name: settings[name] for name in settings if name.startswith("REDIS_")}
-        self._crawl = _Crawl(redis, server.crawl, server.worker, server.options, most_waiting)
+        self._where = redis, server.crawl, server.worker, server.options
         self._pool = pool
         self._helper = Helper(__name__)
 
@@ -59,7 +38,7 @@ class Rescorer:
         """Score all links by this snapshot; StoreBroken if Redis is away, RuntimeError if the process failed."""
         if rows >= _MANY:
             try:
-                self._helper.ask(self._crawl, prioritizer)
+                self._helper.ask(*self._where, prioritizer)
             except NotSendable:
                 # A user's prioritizer, or a setting, that cannot leave this process.
                 pass
@@ -78,22 +57,16 @@ def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.nice(_NICE)
     pool: Pool | None = None
-    for (crawl, prioritizer), answer in questions():
+    for (redis, *where, prioritizer), answer in questions():
         try:
-            pool = pool or crawl.pool(prioritizer.id_bits)
+            pool = pool or Pool(Server(connect(BaseSettings(redis)), *where))
             pool.rescoring(prioritizer).score()
-        except CallRefused:
-            answer(_failure())
-        except (StoreBroken, JobRefused) as away:
-            answer(StoreBroken(str(away)))
-        except Exception:
-            answer(_failure())
+        except Exception as error:
+            is_away = isinstance(error, StoreBroken | JobRefused) and not isinstance(error, CallRefused)
+            failure = f"in the process that scores again:\n{traceback.format_exc()}"
+            answer(StoreBroken(str(error)) if is_away else RuntimeError(failure))
         else:
             answer(None)
-
-
-def _failure() -> Exception:
-    return RuntimeError(f"in the process that scores again:\n{traceback.format_exc()}")
 
 
 if __name__ == "__main__":
