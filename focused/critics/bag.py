@@ -66,11 +66,6 @@ class Vocabulary:
         rest.words = [word for word, stays in zip(self.words, kept.tolist(), strict=True) if stays]
         return rest
 
-    def column(self, word: str) -> int | None:
-        """The column of one word; None if it is not known."""
-        at, _ = self.columns((np.array([word_to_id(word)], np.uint32), np.ones(1, np.int64)))
-        return int(at[0]) if len(at) else None
-
     def matrix(self, bags: Sequence[Bag]) -> csr_matrix:
         """Counts, a row a bag."""
         rows = [self.columns(bag) for bag in bags]

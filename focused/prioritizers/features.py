@@ -27,7 +27,6 @@ from focused.prioritizers.rows import Starts, append_to_rows
 
 _FIRST_PLACE = 1_001
 """The number that is mixed into the ids of the first place; the next place has the next number."""
-_READ_WITHIN = 3
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class Look:
     @cached_property
     def opinions(self) -> NDArray[np.float32]:
         """The critic's opinion of each link's text, and of the words around it."""
-        return opinions(self.critic, self.page, self.links, 0, _READ_WITHIN)
+        return opinions(self.critic, self.page, self.links)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -54,12 +54,6 @@ def append_to_rows(starts: Starts, ids: Ids, more_starts: Starts, more: Ids) -> 
     return starts + more_starts, np.insert(ids, at, more)
 
 
-def row_scales(evidence: Evidence) -> NDArray[np.float32]:
-    """1 / √(n + 1) for a row of n features: a long window must not shout down a short one."""
-    scales: NDArray[np.float32] = (1 / np.sqrt(np.diff(evidence.starts) + 1)).astype(np.float32)
-    return scales
-
-
 def with_one(dense: NDArray[np.float32]) -> NDArray[np.float32]:
     """Dense numbers and a constant, for the bias."""
     columns: NDArray[np.float32] = np.hstack([dense, np.ones((len(dense), 1), np.float32)])

@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from focused.pages.evidence import Evidence
-from focused.prioritizers.rows import _CHUNK, append_to_rows, fold, logit, row_scales, row_sums, sigmoid
+from focused.papers.prioritizers.logistic import row_scales
+from focused.prioritizers.rows import _CHUNK, append_to_rows, fold, logit, row_sums, sigmoid
 
 
 def evidence(lengths, seed=0):

@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scrapy.http import HtmlResponse
 
+from focused.arrays import load_arrays
+from focused.files import write_whole
 from focused.pages.page import Page, parse_page
 from focused.pages.urls import join, url_to_host
 from focused.warc.response import to_response
@@ -94,15 +96,13 @@ def read_graph(web: Web, *paths: str | Path) -> Graph:
     """The graph of the web in some files, from the cache if these files were read before."""
     cached = _cache_file([Path(path) for path in paths])
     if cached.exists():
-        with np.load(cached) as arrays:
-            urls = arrays["urls"].tobytes().decode("utf-8", "surrogatepass").split("\n")
-            return Graph(urls, arrays["leads_to"], arrays["starts"], arrays["targets"])
+        arrays = load_arrays(cached.read_bytes())
+        urls = arrays["urls"].tobytes().decode("utf-8", "surrogatepass").split("\n")
+        return Graph(urls, arrays["leads_to"], arrays["starts"], arrays["targets"])
     graph = build_graph(web)
-    cached.parent.mkdir(parents=True, exist_ok=True)
     names = np.frombuffer("\n".join(graph.urls).encode("utf-8", "surrogatepass"), np.uint8)
-    partial = cached.with_suffix(f".{os.getpid()}.npz")
-    np.savez_compressed(partial, urls=names, leads_to=graph.leads_to, starts=graph.starts, targets=graph.targets)
-    partial.replace(cached)
+    with write_whole(cached) as file:
+        np.savez_compressed(file, urls=names, leads_to=graph.leads_to, starts=graph.starts, targets=graph.targets)
     return graph
 
 

@@ -33,7 +33,6 @@ from focused.prioritizers.options import check_made_alike
 from focused.prioritizers.rows import append_to_rows, logit
 
 _PRIOR = {"source relevance": 0.5, "anchor": 0.5, "words around": 0.5, "bias": 0.0}
-_READ_WITHIN = 3
 _FORMAT = 2
 
 
@@ -101,7 +100,7 @@ class Apprentice(Prioritizer):
         dense = np.zeros((len(links), len(self.dense)), np.float32)
         dense[:, 0] = logit(verdict.relevance)
         if self.reads:
-            dense[:, 1:] = opinions(self.critic, page, links, 0, _READ_WITHIN)
+            dense[:, 1:] = opinions(self.critic, page, links)
         return Evidence.of(starts, ids, dense, links.first)
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:

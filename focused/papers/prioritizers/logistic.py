@@ -31,7 +31,7 @@ from sklearn.linear_model import SGDClassifier
 from focused.arrays import Arrays
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import LESSON_COLUMNS, Contribution, Lessons
-from focused.prioritizers.rows import fold, logit, row_scales, row_sums, sigmoid, with_one
+from focused.prioritizers.rows import fold, logit, row_sums, sigmoid, with_one
 
 _FIRST_TRAVEL = 0.01
 # The prior is worth some hundred lessons.
@@ -187,6 +187,12 @@ class LogisticLearner:
         self.seen = int(state["seen"])
         self.past = _arrays_to_lessons(state) if "past_evidence" in state else None
         self.kept = np.arange(len(self.past) if self.past else 0)
+
+
+def row_scales(evidence: Evidence) -> NDArray[np.float32]:
+    """1 / √(n + 1) for a row of n features: a long window must not shout down a short one."""
+    scales: NDArray[np.float32] = (1 / np.sqrt(np.diff(evidence.starts) + 1)).astype(np.float32)
+    return scales
 
 
 def _lessons_to_arrays(lessons: Lessons) -> Arrays:

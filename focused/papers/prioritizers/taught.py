@@ -12,6 +12,7 @@ import json
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
+from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from shlex import quote
@@ -165,16 +166,15 @@ class TaughtCard(msgspec.Struct, kw_only=True):
     sha256: str = ""
 
 
-def save_taught(folder: Path, prioritizer: Prioritizer, card: TaughtCard) -> Path:
+def save_taught(folder: Path, prioritizer: Prioritizer, card: TaughtCard) -> None:
     """Write what a prioritizer learned and its card; each whole or not at all, the card last."""
-    folder.mkdir(parents=True, exist_ok=True)
     data = save_arrays(prioritizer.state())
     with write_whole(folder / f"{prioritizer.name}.npz") as file:
         file.write(data)
-    signed = msgspec.structs.replace(card, sha256=sha256(data).hexdigest())
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    signed = msgspec.structs.replace(card, trained=now, sha256=sha256(data).hexdigest())
     with write_whole(_card_file(folder, prioritizer.name)) as file:
         file.write(msgspec.json.format(msgspec.json.encode(signed), indent=2) + b"\n")
-    return folder
 
 
 def _checked(data: bytes, card: TaughtCard) -> bytes:

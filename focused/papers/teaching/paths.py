@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path as Folder
 from typing import Any
 
@@ -80,7 +79,6 @@ class PathTeaching:
                 "unreachable": fetched.reasons(),
             },
             figures=figures,
-            trained=datetime.now(UTC).isoformat(timespec="seconds"),
         )
         save_taught(self.models / slug(self.topic), self.prioritizer, card)
         return card

@@ -9,7 +9,6 @@ crawl does (§5.2.5): that is ``by="replay"``.
 from __future__ import annotations
 
 import sqlite3
-from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
@@ -48,7 +47,6 @@ def teach_weights(
         prioritizer=prioritizer.name,
         options={"by": by, "precision": precision},
         figures=figures,
-        trained=datetime.now(UTC).isoformat(timespec="seconds"),
     )
     save_taught(models / slug(topic), prioritizer, card)
     return card

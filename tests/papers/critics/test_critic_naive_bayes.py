@@ -29,8 +29,7 @@ def critic() -> NaiveBayesCritic:
 
 
 def theta(critic: NaiveBayesCritic, word: str) -> dict[str, float]:
-    column = critic.vocabulary_.column(word)
-    assert column is not None
+    column = critic.vocabulary_.words.index(word)
     return dict(zip(critic.classes_, np.exp(critic.log_theta_[column]), strict=True))
 
 
