@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 
 from scrapy import Request
-from scrapy.crawler import Crawler
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse, Response
 
@@ -13,59 +12,40 @@ from focused.frontier.outcomes import note
 from focused.frontier.requests import META
 from focused.frontier.store import Outcome, StoreBroken
 from focused.items import fields_of, verdict_of
-from focused.parts import Parts, parts_of
+from focused.parts import Parts
 from focused.responses import response_to_page
 from focused.visits.visit import Visit
 
 logger = logging.getLogger(__name__)
 
 
-class Arrivals:
-    """Responses to the requests of a spider: not to those for robots.txt, nor those of ``engine.download``."""
+async def take_in(parts: Parts, request: Request, response: Response) -> Visit | None:
+    """The visit of a response; None if its request is not one of a visit, or has lost its lease.
 
-    def __init__(self, crawler: Crawler) -> None:
-        self.crawler = crawler
-
-    @property
-    def parts(self) -> Parts:
-        """The parts of the crawl, which are made when it begins."""
-        return parts_of(self.crawler)
-
-    async def take_in(self, request: Request, response: Response) -> Visit | None:
-        """The visit of a response; None if its request is not one of a visit, or has lost its lease."""
-        frontier = self.parts.frontier
-        visit = frontier.visit_of(request, response) if frontier is not None else None
-        if frontier is None or visit is None or visit.page is not None:
-            return visit
-        if not 200 <= response.status < 300:
-            note(request, Outcome.DEAD if response.status >= 400 else Outcome.OTHER, str(response.status))
-            return visit
-        if not isinstance(response, HtmlResponse):
-            kind = (response.headers.get("Content-Type") or b"").decode("latin-1")
-            note(request, Outcome.NOT_HTML, kind or type(response).__name__)
-            return visit
-        try:
-            await self._judge(visit, response)
-        except StoreBroken as error:
-            frontier.give_up(error)
-            raise IgnoreRequest("its page cannot be kept") from error
-        except Exception as error:
-            # Whatever the spider makes of the page is not the critic's business.
-            logger.exception("%s could not be judged", response)
-            note(request, Outcome.FAILED, f"not judged: {error!r}")
-        else:
-            request.meta.setdefault(META, {}).update(verdict_of(visit))
+    Requests for robots.txt, and those of ``engine.download``, are of no visit.
+    """
+    frontier = parts.frontier
+    visit = frontier.visit_of(request, response) if frontier is not None else None
+    if frontier is None or visit is None or visit.page is not None:
         return visit
-
-    def failed(self, request: Request, error: Exception) -> None:
-        """A request has come to nothing."""
-        if self.parts.frontier is not None:
-            self.parts.frontier.failed(request, error)
-
-    async def _judge(self, visit: Visit, response: HtmlResponse) -> None:
-        page = await response_to_page(response, self.parts.limits, self.parts.lexicon)
-        for what, count in page.left_out.items():
-            self.crawler.stats.inc_value(f"focused/page/left_out/{what}", count)
-        self.parts.visits.take_in(visit, page)
+    if not 200 <= response.status < 300:
+        note(request, Outcome.DEAD if response.status >= 400 else Outcome.OTHER, str(response.status))
+        return visit
+    if not isinstance(response, HtmlResponse):
+        kind = (response.headers.get("Content-Type") or b"").decode("latin-1")
+        note(request, Outcome.NOT_HTML, kind or type(response).__name__)
+        return visit
+    try:
+        parts.visits.take_in(visit, await response_to_page(response, parts.limits, parts.lexicon))
         if visit.record is not None:
             visit.record.item = fields_of(visit)
+    except StoreBroken as error:
+        frontier.give_up(error)
+        raise IgnoreRequest("its page cannot be kept") from error
+    except Exception as error:
+        # Whatever the spider makes of the page is not the critic's business.
+        logger.exception("%s could not be judged", response)
+        note(request, Outcome.FAILED, f"not judged: {error!r}")
+    else:
+        request.meta.setdefault(META, {}).update(verdict_of(visit))
+    return visit

@@ -6,7 +6,7 @@ from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 
-from focused.arrivals import Arrivals
+from focused.arrivals import take_in
 from focused.frontier.beside import store_of
 from focused.parts import Component
 
@@ -19,7 +19,6 @@ class JudgeMiddleware(Component):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._arrivals = Arrivals(crawler)
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
 
     def spider_opened(self) -> None:
@@ -28,9 +27,10 @@ class JudgeMiddleware(Component):
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Other middlewares have given a request up."""
-        self._arrivals.failed(request, exception)
+        if self.parts.frontier is not None:
+            self.parts.frontier.failed(request, exception)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Write the verdict into the request's meta, which is the response's, too."""
-        await self._arrivals.take_in(request, response)
+        await take_in(self.parts, request, response)
         return response

@@ -17,7 +17,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 
-from focused.arrivals import Arrivals
+from focused.arrivals import take_in
 from focused.frontier.beside import store_of
 from focused.frontier.dispatcher import Dispatcher
 from focused.frontier.requests import META, score_to_priority
@@ -33,7 +33,6 @@ class PrioritizerMiddleware(Component):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._arrivals = Arrivals(crawler)
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
         for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
             crawler.signals.connect(self.item_through, signal)
@@ -59,7 +58,7 @@ class PrioritizerMiddleware(Component):
         Links come first: when the item's pipelines have the prioritizer learn, they are scored anew with the rest.
         """
         assert response.request is not None
-        visit = await self._arrivals.take_in(response.request, response)
+        visit = await take_in(self.parts, response.request, response)
         output = _Output(response.meta.get(META, {}))
         async for item in output.collect(result):
             yield item

@@ -11,7 +11,7 @@ from scrapy.http import Response
 from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
-from focused.arrivals import Arrivals
+from focused.arrivals import take_in
 from focused.items import PageItem
 from focused.parts import parts_of
 from focused.starting import give_job_folder, refuse
@@ -65,11 +65,12 @@ class FocusedSpider(Spider):
     async def parse(self, response: Response) -> AsyncIterator[PageItem | Request]:
         """One item, and a request for each link that nobody has asked for; none of a page whose content is known."""
         assert response.request is not None
-        visit = await Arrivals(self.crawler).take_in(response.request, response)
+        parts = parts_of(self.crawler)
+        visit = await take_in(parts, response.request, response)
         if visit is None or not visit.is_recorded:
             return
         if not visit.is_duplicate:
             yield PageItem.of(visit, response)
         if visit.is_followed:
-            for url in parts_of(self.crawler).visits.links_of(visit).unknown():
+            for url in parts.visits.links_of(visit).unknown():
                 yield Request(url)

@@ -66,6 +66,8 @@ class Visits:
         """Judge a page; number it and compare it with those before, if it was leased."""
         if visit.page is not None:
             return
+        for what, count in page.left_out.items():
+            self._count(f"focused/page/left_out/{what}", count)
         if visit.lease.seed:
             learn_from_seed(self._critic, self._store, page)
         verdict = judge(self._critic, page)
