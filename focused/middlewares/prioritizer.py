@@ -7,7 +7,7 @@ for depth, address length and a user's own: it sees what they let through, and o
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -89,43 +89,39 @@ class PrioritizerMiddleware(Component):
     def _admitted(self, requests: list[Request], visit: Visit | None) -> list[Request]:
         """The requests of a page that may go on, admitted together with the evidence of its links."""
         if visit is None or visit.record is None:
-            self._frontier.admit(None, [(new, request) for request, new in self._to_links(requests)])
+            self._frontier.admit(None, self._to_links(requests))
             return requests
         if visit.lease.is_lost:
             # The lease was lost: another worker fetches this page, and follows its links.
             return []
         assert visit.page is not None
-        if not visit.is_followed:
-            found = set(visit.page.links.urls)
-            requests = [request for request in requests if join(request.url, "") not in found]
-            self._frontier.admit(visit, [(new, request) for request, new in self._to_links(requests)])
+        if visit.is_followed:
+            self._frontier.admit(visit, *self._scored(visit, self._to_links(requests)))
             return requests
-        links = self._links(visit, requests)
-        self._frontier.admit(visit, *self._scored(visit, links, requests))
+        found = set(visit.page.links.urls)
+        requests = [request for request in requests if join(request.url, "") not in found]
+        self._frontier.admit(visit, self._to_links(requests))
         return requests
 
-    def _to_links(self, requests: Iterable[Request]) -> Iterable[tuple[Request, NewLink]]:
-        for request in requests:
-            new = self._frontier.to_link(request)
-            if new is not None:
-                yield request, new
+    def _to_links(self, requests: list[Request]) -> list[tuple[NewLink, Request]]:
+        return [(new, request) for request in requests if (new := self._frontier.to_link(request)) is not None]
 
-    def _links(self, visit: Visit, requests: list[Request]) -> FoundLinks:
+    def _links(self, visit: Visit, asked: Set[str]) -> FoundLinks:
         """The links of a page: those in scope, and those that a spider of somebody else's asks for beyond."""
         assert visit.page is not None
         links = self.parts.visits.links_of(visit)
-        beyond = {join(request.url, "") for request in requests}.difference(links.urls)
-        rows = [row for row, url in enumerate(visit.page.links.urls) if url in beyond] if beyond else []
-        if not rows:
+        beyond = asked - set(links.urls)
+        added = {row: url for row, url in enumerate(visit.page.links.urls) if url in beyond} if beyond else {}
+        if not added:
             return links
-        rows = sorted({*links.rows, *rows})
-        urls = dict(zip(links.rows, links.urls, strict=True))
-        addresses = [found if (found := visit.page.links.urls[row]) in beyond else urls[row] for row in rows]
-        return self.parts.visits.ask(rows, addresses)
+        urls = dict(zip(links.rows, links.urls, strict=True)) | added
+        rows = sorted(urls)
+        return self.parts.visits.ask(rows, [urls[row] for row in rows])
 
-    def _scored(self, visit: Visit, links: FoundLinks, requests: list[Request]) -> tuple[list[Asked], Scored | None]:
+    def _scored(self, visit: Visit, requests: list[tuple[NewLink, Request]]) -> tuple[list[Asked], Scored | None]:
         """What is to be admitted: links that want evidence, then requests for what is no link of the page."""
-        asked = {join(request.url, "") or request.url: (request, new) for request, new in self._to_links(requests)}
+        asked = {new.url: (new, request) for new, request in requests}
+        links = self._links(visit, asked.keys())
         known = links.known
         is_asked = np.array([url in asked for url in links.urls], np.bool_)
         wanted = np.flatnonzero(
@@ -136,12 +132,12 @@ class PrioritizerMiddleware(Component):
         best: dict[str, float] = {}
         for i, score in zip(wanted.tolist(), scored.scores.tolist() if scored else [], strict=True):
             url = links.urls[i]
-            request, new = asked.get(url, (None, NewLink(url, "")))
+            new, request = asked.get(url, (NewLink(url, ""), None))
             if not new.key:
                 new.link, new.relevance = int(known.links[i]), float(known.relevance[i])
             entries.append((new, request if url not in best else None))
             best[url] = max(score, best.get(url, 0.0))
-        for url, (request, new) in asked.items():
+        for url, (new, request) in asked.items():
             if url in best:
                 request.priority += score_to_priority(best[url])
             else:
