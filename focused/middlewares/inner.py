@@ -11,47 +11,43 @@ The names' gate works with the download handlers that connect through Twisted's 
 from __future__ import annotations
 
 import logging
-from typing import Self
 from urllib.parse import urlsplit
 
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import CannotResolveHostError, NotConfigured
+from scrapy.exceptions import CannotResolveHostError
 from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.url import add_http_if_no_scheme
 
 from focused.defaults import read
 from focused.middlewares.errors import InnerAddress
+from focused.parts import Component
 from focused.safety.addresses import AddressPolicy, plain_name
 from focused.safety.resolver import GuardedResolver, guard_reactor, release_reactor
 
 logger = logging.getLogger(__name__)
 
 
-class InnerAddressMiddleware:
+class InnerAddressMiddleware(Component):
     """Refuses inner addresses, unless ``FOCUSED_INNER_ALLOWED`` names them or ``FOCUSED_INNER_ADDRESSES`` is "allow".
 
     Its number must be above those of HttpProxyMiddleware (to see the proxy) and RetryMiddleware (or refused names are
     tried again).
     """
 
-    def __init__(self, crawler: Crawler, policy: AddressPolicy) -> None:
-        self.crawler = crawler
-        self.policy = policy
-        self._guard: GuardedResolver | None = None
-
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        if read(crawler.settings, "FOCUSED_INNER_ADDRESSES") == "allow":
-            raise NotConfigured("FOCUSED_INNER_ADDRESSES is 'allow'")
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
         if not crawler.settings.getbool("TWISTED_REACTOR_ENABLED"):
             raise ValueError(
                 "FOCUSED_INNER_ADDRESSES='refuse' guards names through the reactor's resolver: "
                 "set TWISTED_REACTOR_ENABLED to True, or FOCUSED_INNER_ADDRESSES to 'allow'"
             )
-        middleware = cls(crawler, AddressPolicy(read(crawler.settings, "FOCUSED_INNER_ALLOWED")))
-        crawler.signals.connect(middleware.spider_closed, signals.spider_closed)
-        return middleware
+        self.policy = AddressPolicy(read(crawler.settings, "FOCUSED_INNER_ALLOWED"))
+        self._guard: GuardedResolver | None = None
+        crawler.signals.connect(self.spider_closed, signals.spider_closed)
+
+    def is_wanted(self) -> bool:
+        return bool(read(self.crawler.settings, "FOCUSED_INNER_ADDRESSES") == "refuse")
 
     def spider_closed(self) -> None:
         release_reactor(self.policy)

@@ -92,12 +92,11 @@ def check_settings(settings: BaseSettings, problems: Problems) -> None:
 
 
 def _check(name: str, settings: Mapping[str, Any] | BaseSettings, where: str, problems: Problems) -> None:
-    if name in SETTINGS:
-        SETTINGS[name].convert(settings.get(name), where, problems)
+    known = SETTINGS.get(name) or SCRAPYS.get(name)
+    if known is not None:
+        known.convert(settings.get(name), where, problems)
     elif name in RENAMED:
         problems.add(where, f"is now called {RENAMED[name]}")
-    elif name in SCRAPYS:
-        SCRAPYS[name].convert(settings.get(name), where, problems)
     elif name.startswith("FOCUSED_"):
         problems.add(where, f"unknown setting{did_you_mean(name, DEFAULTS)}")
     else:
