@@ -14,7 +14,6 @@ from datetime import UTC, datetime
 from focused.critics.base import Critic, Verdict
 from focused.frontier.store import Admitted, FrontierStore, Lease, NewLink, Outcome, PageRecord
 from focused.pages.page import Page
-from focused.prioritizers.base import Lessons
 from focused.safety.scope import Scope
 from focused.visits.seeds import learn_from_seed
 from focused.visits.training import Training
@@ -46,9 +45,7 @@ class Visits:
 
     def begin(self, lease: Lease) -> Visit:
         """The visit of a lease; a retry or a redirect goes on with it."""
-        visit = self._open.get(lease.token)
-        if visit is None:
-            visit = self._open[lease.token] = Visit(lease)
+        visit = self._open.setdefault(lease.token, Visit(lease))
         visit.lease = lease
         return visit
 
@@ -111,8 +108,8 @@ class Visits:
 
         Those to pages fetched before are late lessons.
         """
-        lease, seen = (visit.lease, scored) if visit is not None else (None, None)
-        admitted = self._store.admit(lease, links, *((seen.evidence, seen.scores) if seen else ()))
+        lease = visit.lease if visit is not None else None
+        admitted = self._store.admit(lease, links, *((scored.evidence, scored.scores) if scored else ()))
         if lease is not None:
             self._training.teach(lease, admitted.lessons)
         return admitted
@@ -145,10 +142,7 @@ class Visits:
         if visit.is_labelled or not visit.is_recorded:
             return
         visit.is_labelled = True
-        if self._store.prioritizer.learns:
-            self._teach(visit, self._store.lessons_of(visit.lease))
-
-    def _teach(self, visit: Visit, lessons: Lessons | None) -> None:
+        lessons = self._store.lessons_of(visit.lease) if self._store.prioritizer.learns else None
         if lessons is not None:
             self._training.teach(visit.lease, lessons)
             self._count("focused/lesson/count", len(lessons))
