@@ -308,16 +308,10 @@ class _Walk:
 
     def resolved_links(self, url: str) -> Links:
         joiner = Joiner(join(url, self.base) or url)
-        kept: list[int] = []
-        urls: list[str] = []
-        for i, href in enumerate(self._hrefs):
-            target = joiner.join(href)
-            if target:
-                urls.append(target)
-                kept.append(i)
-        first = np.array(self._first, np.int32)[kept]
-        last = np.array(self._last, np.int32)[kept]
+        targets = [joiner.join(href) for href in self._hrefs]
+        kept = [row for row, target in enumerate(targets) if target]
         # A link at the very end of a page cut short may point past its last leaf.
         most = max(len(self.leaves) - 1, 0)
+        first, last = (np.minimum(np.array(leaves, np.int32)[kept], most) for leaves in (self._first, self._last))
         paths, ends = (np.array(ids, np.uint32)[kept] for ids in (self._paths, self._ends))
-        return Links(urls, np.minimum(first, most), np.minimum(last, most), paths, ends)
+        return Links([targets[row] for row in kept], first, last, paths, ends)
