@@ -192,7 +192,7 @@ def test_no_wanted_page_left_is_one_line(site: SiteServer, folder: Path) -> None
         ({"examples": "", "focus": [], "keywords": ["owl"]}, {}, "needs no teaching"),
         ({}, {"hold_out": {"half": "7"}}, "no example has this value"),
         ({}, {"hold_out": {"hlaf": "1"}}, r"no such column \(there are 'half'\)"),
-        ({}, {"examples": "missing.tsv"}, "missing.tsv: cannot be read"),
+        ({}, {"examples": "missing.tsv"}, "missing.tsv: there is no such file"),
         (
             {"critic": {"name": "logistic", "strenght": 3}},
             {},
