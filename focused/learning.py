@@ -75,7 +75,7 @@ class Learning:
         stats = self.crawler.stats
         stats.inc_value("focused/training/batches")
         if stats.get_value("focused/training/batches") % self._save_every == 0:
-            self._save()
+            self._job.training.save(self._visits.untaught())
         self.crawler.signals.send_catch_log(signals.prioritizer_trained, lessons=len(batch), spider=self.crawler.spider)
 
     async def _rescore(self) -> None:
@@ -98,7 +98,4 @@ class Learning:
         """Keep what was learned."""
         # A store that broke has told so.
         with suppress(StoreBroken):
-            self._save()
-
-    def _save(self) -> None:
-        self._job.training.save(self._visits.untaught())
+            self._job.training.save(self._visits.untaught())

@@ -20,7 +20,6 @@ from focused.addon import enable
 from focused.frontier.requests import META
 from focused.middlewares.errors import Postponed, Refused
 from focused.pages.fetched import Fetched
-from focused.pages.page import PageLimits
 from focused.responses import limits_of, response_to_page_now
 from focused.running.loop import Stopped
 from focused.starting import demote_lists
@@ -61,12 +60,10 @@ class ExamplesSpider(Spider):
 
     html_only = True
 
-    def __init__(self, urls: Sequence[str], fetched: Fetched, limits: PageLimits, progress: Progress) -> None:
-        super().__init__(name="examples")
-        self.urls = urls
-        self.fetched = fetched
-        self.limits = limits
-        self.progress = progress
+    # Set by Scrapy, from what the crawl is given.
+    urls: Sequence[str]
+    fetched: Fetched
+    progress: Progress
 
     async def start(self) -> AsyncIterator[Request]:
         """Every address, once."""
@@ -77,7 +74,7 @@ class ExamplesSpider(Spider):
         """A page that arrived, perhaps by redirects."""
         try:
             if isinstance(response, TextResponse):
-                self.fetched.pages[asked] = response_to_page_now(response, self.limits)
+                self.fetched.pages[asked] = response_to_page_now(response, limits_of(self.settings))
             else:
                 self.fetched.failures[asked] = "not HTML"
         except Exception:
@@ -122,7 +119,7 @@ async def fetch_pages(
         return fetched
     crawler = Crawler(ExamplesSpider, _plain(settings))
     demote_lists(crawler)
-    given = {"urls": distinct, "fetched": fetched, "limits": limits_of(settings), "progress": progress}
+    given: dict[str, Any] = {"name": "examples", "urls": distinct, "fetched": fetched, "progress": progress}
     running = runner.crawl(crawler, **given) if runner is not None else crawler.crawl(**given)
     await (maybe_deferred_to_future(running) if isinstance(running, Deferred) else running)
     missing = len(distinct) - len(fetched.pages) - len(fetched.failures)
