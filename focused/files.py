@@ -6,8 +6,15 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
-from typing import IO
+from typing import IO, TypeVar
+
+import msgspec
+
+Card = TypeVar("Card", bound=msgspec.Struct)
+"""Says what was learned: with ``trained``, when, and ``sha256``, for which bytes it was written."""
 
 
 @contextmanager
@@ -26,6 +33,17 @@ def write_whole(path: Path) -> Iterator[IO[bytes]]:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
+
+
+def write_with_card(file: Path, data: bytes, card_file: Path, card: Card) -> Card:
+    """Write a file and its card, now dated and signed for these bytes; each whole or not at all, the card last."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    signed = msgspec.structs.replace(card, trained=now, sha256=sha256(data).hexdigest())
+    with write_whole(file) as out:
+        out.write(data)
+    with write_whole(card_file) as out:
+        out.write(msgspec.json.format(msgspec.json.encode(signed), indent=2) + b"\n")
+    return signed
 
 
 @contextmanager

@@ -19,7 +19,7 @@ import msgspec
 
 from focused.critics.base import Critic
 from focused.critics.report import Report
-from focused.files import write_whole
+from focused.files import write_with_card
 
 FORMAT = 2
 """Grows whenever critics saved before can no longer be used."""
@@ -57,20 +57,15 @@ class Card(msgspec.Struct, kw_only=True):
     sha256: str = ""
 
 
-def save_critic(models: Path, folder: str, critic: Critic, card: Card) -> Path:
-    """Write a critic and its card into ``models/folder``; each whole or not at all, the card last."""
+def save_critic(models: Path, folder: str, critic: Critic, card: Card) -> Card:
+    """Write a critic and its card into ``models/folder``; each whole or not at all, the card last. Gives the card."""
     import joblib  # noqa: PLC0415  # slow, and most of who asks for a model reads its card only
 
     place = _inside(models, models / folder)
-    place.mkdir(parents=True, exist_ok=True)
     buffer = io.BytesIO()
     joblib.dump(critic, buffer, compress=3)
-    signed = msgspec.structs.replace(card, sha256=sha256(buffer.getvalue()).hexdigest())
-    with write_whole(_inside(models, place / MODEL)) as file:
-        file.write(buffer.getvalue())
-    with write_whole(_inside(models, place / CARD)) as file:
-        file.write(msgspec.json.format(msgspec.json.encode(signed), indent=2) + b"\n")
-    return place
+    model, card_file = _inside(models, place / MODEL), _inside(models, place / CARD)
+    return write_with_card(model, buffer.getvalue(), card_file, card)
 
 
 def load_card(models: Path, folder: str, *, topic: str) -> Card | None:

@@ -6,7 +6,6 @@ import random
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -139,7 +138,6 @@ class Preparer:
             options=choice.options,
             focus=topic.focus,
             examples=dict(sorted(Counter(classes).items())),
-            trained=datetime.now(UTC).isoformat(timespec="seconds"),
         )
         save_critic(self.models, slug(topic), case.critic, card)
 

@@ -8,15 +8,13 @@ Used by ``scrapy teach``, and by ``scrapy crawl`` when a topic's critic is missi
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from pathlib import Path
 
 from scrapy.crawler import CrawlerRunnerBase
 from scrapy.settings import Settings
 
-from focused.critics.choose import topic_reference
 from focused.critics.classes import NoSuchClass
-from focused.critics.models import Card, ModelRefused, load_card, save_critic
+from focused.critics.models import Card, save_critic
 from focused.critics.teach import Taught, teach
 from focused.defaults import read
 from focused.pages.fetched import Fetched, NoPage
@@ -84,25 +82,15 @@ def _page(example: Example, fetched: Fetched, settings: Settings) -> Page | None
 
 
 def _save(plan: TeachingPlan, fetched: Fetched, taught: Taught, models: Path) -> Card:
-    topic = plan.topic
-    save_critic(
-        models,
-        slug(topic),
-        taught.critic,
-        Card(
-            topic=topic.name,
-            fingerprint=fingerprint(topic),
-            critic=plan.choice.name,
-            options=plan.choice.options,
-            focus=plan.focus,
-            examples=taught.examples,
-            unreachable=fetched.reasons(),
-            source=plan.source.told(),
-            trained=datetime.now(UTC).isoformat(timespec="seconds"),
-            report=taught.report,
-        ),
+    card = Card(
+        topic=plan.topic.name,
+        fingerprint=fingerprint(plan.topic),
+        critic=plan.choice.name,
+        options=plan.choice.options,
+        focus=plan.focus,
+        examples=taught.examples,
+        unreachable=fetched.reasons(),
+        source=plan.source.told(),
+        report=taught.report,
     )
-    card = load_card(models, slug(topic), topic=topic_reference(topic))
-    if card is None:
-        raise ModelRefused(f"{models / slug(topic)} vanished while it was written")
-    return card
+    return save_critic(models, slug(plan.topic), taught.critic, card)

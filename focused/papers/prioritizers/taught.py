@@ -12,7 +12,6 @@ import json
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
-from datetime import UTC, datetime
 from hashlib import sha256
 from pathlib import Path
 from shlex import quote
@@ -24,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.arrays import Arrays, load_arrays, save_arrays
-from focused.files import write_whole
+from focused.files import write_with_card
 from focused.papers.paths.stops import Stops
 from focused.prioritizers.base import Prioritizer
 
@@ -48,7 +47,7 @@ class KeptPrioritizer(Prioritizer):
 
     def load(self, folder: Path, topic: str) -> None:
         """Take what it was taught. NotTaught if there is nothing and it needs something, or if that cannot be used."""
-        path, card_file = folder / f"{self.name}.npz", _card_file(folder, self.name)
+        path, card_file = _files(folder, self)
         way_out = f"scrapy teach {quote(topic)} --prioritizer {self.name} {self.taught_by}"
         if "--paths" in self.taught_by:
             way_out += ", where FILE is what `scrapy paths` has written (docs/paths.md)"
@@ -167,14 +166,9 @@ class TaughtCard(msgspec.Struct, kw_only=True):
 
 
 def save_taught(folder: Path, prioritizer: Prioritizer, card: TaughtCard) -> None:
-    """Write what a prioritizer learned and its card; each whole or not at all, the card last."""
-    data = save_arrays(prioritizer.state())
-    with write_whole(folder / f"{prioritizer.name}.npz") as file:
-        file.write(data)
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    signed = msgspec.structs.replace(card, trained=now, sha256=sha256(data).hexdigest())
-    with write_whole(_card_file(folder, prioritizer.name)) as file:
-        file.write(msgspec.json.format(msgspec.json.encode(signed), indent=2) + b"\n")
+    """Write what a prioritizer learned, and its card."""
+    file, card_file = _files(folder, prioritizer)
+    write_with_card(file, save_arrays(prioritizer.state()), card_file, card)
 
 
 def _checked(data: bytes, card: TaughtCard) -> bytes:
@@ -183,5 +177,5 @@ def _checked(data: bytes, card: TaughtCard) -> bytes:
     return data
 
 
-def _card_file(folder: Path, name: str) -> Path:
-    return folder / f"{name}.card.json"
+def _files(folder: Path, prioritizer: Prioritizer) -> tuple[Path, Path]:
+    return folder / f"{prioritizer.name}.npz", folder / f"{prioritizer.name}.card.json"
