@@ -70,11 +70,6 @@ class LinkRows:
         columns = ", ".join(f"{name} = ?" for name in values)
         self._file.write(f"UPDATE links SET {columns} WHERE id = ?", (*values.values(), link))  # noqa: S608  # our names
 
-    def close(self, link: int, outcome: Outcome, detail: str, target: int | None = None) -> None:
-        """A link has ended; ``target`` is where it redirected to."""
-        state = State.DONE.value
-        self.update(link, state=state, outcome=outcome.value, detail=detail or None, target=target)
-
     def behind(self, link: int) -> int:
         """The link at the end of a chain of redirects."""
         for _ in range(_LONGEST_CHAIN):
@@ -93,7 +88,8 @@ class LinkRows:
         suspects = set()
         for link, tries, detail in self._file.rows("SELECT id, tries, detail FROM links WHERE state = 2"):
             if tries >= _FAR_TOO_OFTEN * most_deaths or _times_at_work(detail) >= most_deaths:
-                self.close(link, Outcome.FAILED, "never finished")
+                state, outcome = State.DONE.value, Outcome.FAILED.value
+                self.update(link, state=state, outcome=outcome, detail="never finished")
             else:
                 suspects.add(link)
         self._file.write("UPDATE links SET state = 1 WHERE state = 2")

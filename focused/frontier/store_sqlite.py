@@ -74,7 +74,7 @@ class SqliteStore:
         self._table = LinkTable()
         self._order = Order(self._table)
         self._links = LinkRows(self._file)
-        self._leases: dict[int, Lease] = {}
+        self.leases: dict[int, Lease] = {}
         self._returned: dict[int, Lease] = {}
         # Links that were out when the crawl died: one of them may be the killer, so they go out one by one, and the
         # others are not blamed for it.
@@ -102,15 +102,10 @@ class SqliteStore:
         self._ranking.prioritizer = new
         self._ranking.version += 1
 
-    @property
-    def leases(self) -> Mapping[int, Lease]:
-        """The leases, by token."""
-        return self._leases
-
     def standing(self) -> Standing:
         return Standing(
             waiting=len(self._order) + len(self._held),
-            leased=len(self._leases),
+            leased=len(self.leases),
             hosts=len(self._links.host_names) - 1,
             pages=self._pages,
             duplicates=self._duplicates,
@@ -125,10 +120,7 @@ class SqliteStore:
     def known(self, urls: Sequence[str]) -> Known:
         keys = [url_to_key(url) for url in urls]
         found = self._links.find(keys)
-        return self._known(np.array([found.get(key, 0) for key in keys], np.int64))
-
-    def _known(self, links: NDArray[np.int64]) -> Known:
-        table = self._table
+        links, table = np.array([found.get(key, 0) for key in keys], np.int64), self._table
         states, seen = table.state[links], table.pieces[links]
         waiting = np.flatnonzero(states == State.WAITING)
         wanted = (states != State.DONE) | self._may_teach_late(links)
@@ -162,14 +154,10 @@ class SqliteStore:
         all_numbers, fresh = np.array(numbers, np.int64), np.array(hosts, np.int64) > 0
         if source is None or evidence is None or scores is None:
             return Admitted(all_numbers, fresh)
-        evidence.link = all_numbers[:rows].astype(np.uint32)
-        self._keep(source.link, evidence, scores)
+        evidence.link, evidence.host = all_numbers[:rows].astype(np.uint32), table.host[all_numbers[:rows]]
+        evidence.source = np.full(rows, source.link, np.uint32)
+        self._ranking.add(source.link, evidence, scores)
         return Admitted(all_numbers, fresh, self._late(evidence, source.page.relevance) if source.page else None)
-
-    def _keep(self, source: int, evidence: Evidence, scores: NDArray[np.float32]) -> None:
-        evidence.host = self._table.host[evidence.link.astype(np.int64)]
-        evidence.source = np.full(len(evidence), source, np.uint32)
-        self._ranking.add(source, evidence, scores)
 
     def _may_teach_late(self, links: NDArray[np.int64]) -> NDArray[np.bool_]:
         table = self._table
@@ -192,7 +180,7 @@ class SqliteStore:
         while (link := self._order.pop(now, lambda host: gate(self._host(host)), self._patience)) is not None:
             if link in self._returned:
                 return self._returned.pop(link)
-            if link in self._suspects and self._suspect_is_out():
+            if link in self._suspects and any(lease.link in self._suspects for lease in self.leases.values()):
                 self._held.add(link)
                 continue
             if put_back < _MOST_PUT_BACK and self._ranking.is_outdated(link):
@@ -238,8 +226,7 @@ class SqliteStore:
             return False
         self._order.remove(target)
         self._held.discard(target)
-        self._table.state[target] = State.LEASED
-        self._links.update(target, state=State.LEASED.value, target=None)
+        self._move(target, State.LEASED, target=None)
         self._order.release(lease.host.number)
         lease.link, lease.url, lease.host = target, url, self._host(int(self._table.host[target]))
         return True
@@ -252,8 +239,7 @@ class SqliteStore:
     def postpone(self, lease: Lease) -> None:
         self._end(lease)
         self._drop_page(lease)
-        self._table.state[lease.link] = State.WAITING
-        self._links.update(lease.link, state=State.WAITING.value, tries=lease.tries - 1)
+        self._move(lease.link, State.WAITING, tries=lease.tries - 1)
         self._ranking.wait(lease.link)
 
     # --- pages and lessons -------------------------------------------------------------------------------------
@@ -273,7 +259,7 @@ class SqliteStore:
         """Is a short page, but for its addresses, the very page that led to it?"""
         if not page.is_short:
             return False
-        digests = [lease.page.digest for lease in self._leases.values() if lease.page and lease.link == source]
+        digests = [lease.page.digest for lease in self.leases.values() if lease.page and lease.link == source]
         digests += [digest for (digest,) in self._file.rows("SELECT digest FROM pages WHERE link = ?", (source,))]
         return any(digest >> 32 == page.digest >> 32 for digest in digests)
 
@@ -328,7 +314,7 @@ class SqliteStore:
 
     def _end(self, lease: Lease) -> None:
         """A lease is over: its host may be ready, and of its links none is under suspicion any more."""
-        del self._leases[lease.token]
+        del self.leases[lease.token]
         self._order.release(lease.host.number)
         for link in (lease.link, *lease.chain):
             self._clear_of_suspicion(link)
@@ -411,9 +397,6 @@ class SqliteStore:
         self._pages_of.update(dict(self._file.rows(by_host)))
         self._ranking.wait_all(np.flatnonzero(self._table.state == State.WAITING))
 
-    def _suspect_is_out(self) -> bool:
-        return any(lease.link in self._suspects for lease in self._leases.values())
-
     def _clear_of_suspicion(self, link: int) -> None:
         """A suspect is through: the next may go."""
         if link in self._suspects:
@@ -428,9 +411,8 @@ class SqliteStore:
     def _hand_out(self, link: int) -> Lease:
         self._tokens += 1
         url, depth, source, tries, base, request, parent = self._links.read(link)
-        self._table.state[link] = State.LEASED
-        self._links.update(link, state=State.LEASED.value, tries=tries + 1)
-        self._leases[self._tokens] = lease = Lease(
+        self._move(link, State.LEASED, tries=tries + 1)
+        self.leases[self._tokens] = lease = Lease(
             token=self._tokens,
             link=link,
             url=url,
@@ -445,9 +427,12 @@ class SqliteStore:
         )
         return lease
 
+    def _move(self, link: int, state: State, **values: Any) -> None:
+        self._table.state[link] = state
+        self._links.update(link, state=state.value, **values)
+
     def _close_link(self, link: int, outcome: Outcome, detail: str, target: int | None = None) -> None:
-        self._table.state[link] = State.DONE
-        self._links.close(link, outcome, detail, target)
+        self._move(link, State.DONE, outcome=outcome.value, detail=detail or None, target=target)
 
     def _first_with(self, digest: int) -> int:
         if digest in self._digests:

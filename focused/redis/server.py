@@ -18,7 +18,7 @@ from typing import Any
 
 import msgpack
 from redis import Redis
-from redis.backoff import NoBackoff
+from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.exceptions import (
     ClusterDownError,
     MasterDownError,
@@ -50,7 +50,8 @@ _TIMES_LOADED = 10
 _LATELY = 5.0
 # Seconds to look through all keys of a server for those of a crawl.
 _LONGEST_SCAN = 300
-_FIRST_PAUSE, _LONGEST_PAUSE, _LOOK_EVERY = 0.05, 1.0, 0.2
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.05, 0.5
+_TRIED_AGAIN = (NoConnection, NoAnswer, OSError, ResponseError)
 
 
 class CallRefused(StoreBroken):
@@ -102,6 +103,7 @@ class Server:
         self._is_away = False
         # Whether to try again is decided here.
         client.set_retry(Retry(NoBackoff(), 0))
+        self._retry = Retry(ExponentialBackoff(_LONGEST_PAUSE, _FIRST_PAUSE), -1, _TRIED_AGAIN)
 
     def beside(self, client: Redis) -> Server:
         """The same worker's calls over another connection, for a thread that does not wait when Redis is away."""
@@ -132,28 +134,25 @@ class Server:
 
     def wait_for(self, what: Callable[[], Any]) -> Any:
         """What a call to Redis gives; while there is none to be had, wait and try again."""
-        began, pause = monotonic(), _FIRST_PAUSE
+        began = monotonic()
         if self._is_away and self.is_ending():
             # Each attempt may take as long as the socket's time-out, and who ends has several calls to make.
             raise StoreBroken("Redis was away when the crawl was ended; nothing acknowledged is lost")
-        while True:
-            try:
-                found = what()
-            except (NoConnection, NoAnswer, OSError, ResponseError) as error:
-                if isinstance(error, ResponseError) and not _may_pass(error):
-                    self._check_there(error)
-                    raise
-                self._check_patience(began, error)
-                if not self._is_away:
-                    self._is_away = True
-                    logger.warning("Redis is away (%s): waiting for up to %.0f seconds", error, self._patience)
-                self._pause(pause)
-                pause = min(2 * pause, _LONGEST_PAUSE)
-            else:
-                if self._is_away:
-                    self._is_away = False
-                    logger.warning("Redis is back after %.0f seconds", monotonic() - began)
-                return found
+        found = self._retry.call_with_retry(what, lambda error: self._failed(error, began))
+        if self._is_away:
+            self._is_away = False
+            logger.warning("Redis is back after %.0f seconds", monotonic() - began)
+        return found
+
+    def _failed(self, error: Exception, began: float) -> None:
+        """Raise what need not be tried again."""
+        if isinstance(error, ResponseError) and not _may_pass(error):
+            self._check_there(error)
+            raise error
+        self._check_patience(began, error)
+        if not self._is_away:
+            self._is_away = True
+            logger.warning("Redis is away (%s): waiting for up to %.0f seconds", error, self._patience)
 
     def _carry_out(self, arguments: Sequence[Any]) -> Any:
         for _ in range(_TIMES_LOADED):
@@ -181,11 +180,6 @@ class Server:
                 f"Redis did not come back within {self._patience:.0f} seconds ({error}); what was acknowledged is as "
                 f"safe as Redis keeps it: start the same command again when it is there"
             )
-
-    def _pause(self, seconds: float) -> None:
-        until = monotonic() + seconds
-        while (left := until - monotonic()) > 0 and not self.is_ending():
-            sleep(min(left, _LOOK_EVERY))
 
 
 def _may_pass(error: ResponseError) -> bool:

@@ -123,7 +123,7 @@ class RedisStore:
         self._stamp, self._loaded_stamp = 0, 0
         self._pending: list[bytes] = []
         self._broken: StoreBroken | None = None
-        self._leases: dict[int, _HeldLease] = {}
+        self.leases: dict[int, _HeldLease] = {}
         # Acknowledged, and not told to Redis yet.
         self._acknowledged: list[PageRecord] = []
         self._tokens = 0
@@ -149,15 +149,10 @@ class RedisStore:
         self._prioritizer = new
         self._stamp, self._loaded_stamp = self._loaded_stamp or Random().getrandbits(32), 0
 
-    @property
-    def leases(self) -> Mapping[int, Lease]:
-        """The leases of this worker, by token."""
-        return self._leases
-
     def standing(self) -> SharedStanding:
         """What Redis said last, and what it does not count yet of this worker's."""
         told = self.server.standing
-        own = [*(lease.page for lease in self._leases.values() if lease.page is not None), *self._acknowledged]
+        own = [*(lease.page for lease in self.leases.values() if lease.page is not None), *self._acknowledged]
         if not own:
             return told
         unique = [page.relevance for page in own if page.outcome is Outcome.PAGE]
@@ -230,7 +225,7 @@ class RedisStore:
     def lease(self, now: float, gate: Gate) -> Lease | None:
         for _ in range(_MOST_REFUSED):
             self._tokens += 1
-            returned = [token for token, lease in self._leases.items() if lease.is_returned]
+            returned = [token for token, lease in self.leases.items() if lease.is_returned]
             began = monotonic()
             answer = self._ask("lease", self._tokens, self._patience, returned)
             if not answer or b"token" not in answer:
@@ -259,25 +254,25 @@ class RedisStore:
             self.beat()
         if lease.is_lost and lease.token == self._tokens:
             # Nobody has heard of it.
-            del self._leases[lease.token]
+            del self.leases[lease.token]
         return not lease.is_lost
 
     def _look_again(self, now: float, after: float) -> None:
         """When to ask for a link again: others may find some, or give some back."""
         told = self.server.standing
         is_over = not (
-            told.waiting or told.leased_elsewhere or any(lease.is_returned for lease in self._leases.values())
+            told.waiting or told.leased_elsewhere or any(lease.is_returned for lease in self.leases.values())
         )
         self._wake = None if is_over else now + min(after, _LOOK_AGAIN)
 
     def _take(self, answer: dict[bytes, Any]) -> Lease | None:
         """A lease as the script tells it; one that was given back is known here. None if that was lost."""
         token = int(answer[b"token"])
-        if token in self._leases:
-            lease = self._leases[token]
+        if token in self.leases:
+            lease = self.leases[token]
             lease.is_returned, lease.is_lost = False, b"gone" in answer
             return None if lease.is_lost else lease
-        self._leases[token] = lease = _HeldLease(
+        self.leases[token] = lease = _HeldLease(
             token=token,
             link=int(answer[b"link"]),
             url=_to_text(answer[b"url"]),
@@ -302,9 +297,9 @@ class RedisStore:
     def beat(self) -> None:
         self._ask("beat")
         told = self.server.standing
-        if told.leased - told.leased_elsewhere < sum(not lease.is_lost for lease in self._leases.values()):
+        if told.leased - told.leased_elsewhere < sum(not lease.is_lost for lease in self.leases.values()):
             mine = {int(token) for token in self._read("mine") or []}
-            for token, lease in self._leases.items():
+            for token, lease in self.leases.items():
                 lease.is_lost |= token not in mine
 
     def train(self, seconds: float) -> bool:
@@ -315,11 +310,11 @@ class RedisStore:
         return self._wake
 
     def begin_work(self, lease: Lease) -> None:
-        if self._leases[lease.token].is_suspect:
+        if self.leases[lease.token].is_suspect:
             self._ask("at_work", lease.token)
 
     def redirect(self, lease: Lease, url: str, host: str) -> bool:
-        held = self._leases[lease.token]
+        held = self.leases[lease.token]
         if len(_to_bytes(url)) > _LONGEST_URL:
             return False
         came_from = dict.fromkeys(lease.chain, True)
@@ -342,11 +337,11 @@ class RedisStore:
         return True
 
     def return_lease(self, lease: Lease) -> None:
-        self._leases[lease.token].is_returned = True
+        self.leases[lease.token].is_returned = True
         self._tell("give_back", lease.token)
 
     def postpone(self, lease: Lease) -> None:
-        del self._leases[lease.token]
+        del self.leases[lease.token]
         if not lease.is_lost:
             self._tell("postpone", lease.token, 0)
 
@@ -363,7 +358,7 @@ class RedisStore:
         page.order = int(order)
         if is_duplicate:
             page.outcome = Outcome.DUPLICATE
-        lease.page, self._leases[lease.token].arrived_by = page, self._decode(page.link, found)
+        lease.page, self.leases[lease.token].arrived_by = page, self._decode(page.link, found)
         return page
 
     def evidence_of(self, lease: Lease) -> Evidence | None:
@@ -371,7 +366,7 @@ class RedisStore:
         return found[0] if found else None
 
     def lessons_of(self, lease: Lease) -> Lessons | None:
-        page, held = lease.page, self._leases[lease.token]
+        page, held = lease.page, self.leases[lease.token]
         if page is not None:
             return _to_lessons(held.arrived_by, page.relevance if page.outcome is Outcome.PAGE else 0.0)
         _, relevance, is_through = held.ended_at or (0, nan, True)
@@ -379,16 +374,16 @@ class RedisStore:
         return _to_lessons(self._arrived_by(lease), relevance) if is_through else None
 
     def _arrived_by(self, lease: Lease) -> tuple[Evidence, list[float]] | None:
-        held = self._leases[lease.token]
+        held = self.leases[lease.token]
         return held.arrived_by or self._decode(lease.link, self._ask("evidence", lease.link))
 
     def pool(self, lease: Lease, lessons: Lessons | None) -> None:
         """Have lessons go with a lease's acknowledgement to the worker that trains."""
         if lessons is not None:
-            self._leases[lease.token].pooled.append(lessons)
+            self.leases[lease.token].pooled.append(lessons)
 
     def acknowledge(self, lease: Lease, outcome: Outcome, detail: str = "") -> Outcome:
-        held = self._leases.pop(lease.token)
+        held = self.leases.pop(lease.token)
         if held.is_lost:
             return Outcome.OTHER
         if outcome is Outcome.FAILED:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
 
 from focused.frontier.store import FrontierStore, Lease
 from focused.prioritizers.base import Lessons
@@ -15,20 +14,21 @@ LESSONS = "lessons"
 """The note of a job that says how many lessons were learned."""
 
 
-class Training(Protocol):
-    """Takes the lessons of a crawl, page by page."""
+class Training:
+    """Takes the lessons of a crawl, page by page; by itself nothing is learned here."""
 
     def teach(self, lease: Lease, lessons: Lessons | None) -> None:
         """Take lessons that came under a lease."""
 
     def page_done(self, order: int) -> bool:
         """Count a page, given by its number; True when a batch is to be learned here."""
+        return False
 
     def save(self, untaught: Iterable[int]) -> None:
         """Keep what was learned here; the lessons of the ``untaught`` pages, given by number, are still to come."""
 
 
-class LocalTraining:
+class LocalTraining(Training):
     """Lessons are learned by this process."""
 
     def __init__(self, store: FrontierStore, trainer: Trainer) -> None:

@@ -7,7 +7,6 @@ re-scores the frontier for all. What takes long is done in a thread, over a conn
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable
 from functools import partial
 from time import monotonic
 from typing import Any
@@ -27,7 +26,7 @@ from focused.redis.server import CallRefused
 from focused.redis.store import RedisStore
 from focused.redis.workers.rescorer import Rescorer
 from focused.redis.workers.trainer import PooledTrainer, RoleLost, Trained, restored
-from focused.visits.training import MODEL
+from focused.visits.training import MODEL, Training
 
 logger = logging.getLogger(__name__)
 
@@ -39,7 +38,7 @@ _REST, _REST_LOADED = 3.0, 20.0
 _AFTER_FAILURE = 1.0
 
 
-class PooledTraining:
+class PooledTraining(Training):
     """Lessons go to the store with the acknowledgement of their page; one of the workers learns them."""
 
     def __init__(self, store: RedisStore) -> None:
@@ -48,13 +47,6 @@ class PooledTraining:
     def teach(self, lease: Lease, lessons: Lessons | None) -> None:
         """Have lessons go with a lease."""
         self._store.pool(lease, lessons)
-
-    def page_done(self, order: int) -> bool:
-        """Nothing is learned here."""
-        return False
-
-    def save(self, untaught: Iterable[int]) -> None:
-        """The worker that trains publishes what it has learned."""
 
 
 class SharedLearning:
