@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -27,7 +26,7 @@ from focused.parts import Parts
 from focused.prioritizers.base import Prioritizer
 from focused.topics.identity import fingerprint
 from focused.topics.topic import Topic
-from focused.visits.seeds import CRITIC_STATE
+from focused.visits.seeds import restore_critic
 from focused.visits.training import LESSONS, MODEL, LocalTraining
 
 logger = logging.getLogger(__name__)
@@ -113,9 +112,7 @@ def take_up(parts: Parts, store: FrontierStore, settings: BaseSettings, *, what:
 
     JobRefused if its model (``what`` it is called) does not fit, with what may be done ``instead``.
     """
-    critic = store.noted(CRITIC_STATE)
-    if critic is not None:
-        parts.critic.restore(json.loads(critic))
+    restore_critic(parts.critic, store)
     prioritizer, saved, started_from = parts.prioritizer, store.load_model(MODEL), read(settings, "FOCUSED_LEARNED")
     if saved is not None:
         restore(prioritizer, saved[0], what, instead)

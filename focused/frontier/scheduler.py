@@ -21,7 +21,6 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.utils.asyncio import CallLaterResult, call_later
 
-from focused import signals as our_signals
 from focused.defaults import read
 from focused.frontier.dispatcher import Dispatcher
 from focused.frontier.job import OpenJob, place_of
@@ -159,12 +158,8 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
             return f"limit of {self._per_host} pages per host"
         reason = self.parts.scope.refusal(lease.url, lease.host.name, lease.depth, is_given=not lease.source)
         if reason and lease.seed:
-            self.crawler.signals.send_catch_log(
-                our_signals.seed_missed,
-                request=Request(lease.url),
-                error=Refused("its host is not one that may be crawled"),
-                spider=self.spider,
-            )
+            seed = Request(lease.url, meta={"is_start_request": True})
+            self._outcomes.tell(seed, Refused("its host is not one that may be crawled"))
         return f"out of scope: {reason}" if reason else ""
 
     # --- coming in ---------------------------------------------------------------------------------------------

@@ -101,7 +101,6 @@ class RedisStore:
         redis_patience: float = 600.0,
         is_ending: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.worker = worker
         self._lexicon = CrawlLexicon() if lexicon is None else lexicon
         options = {
             "pieces": most_pieces,

@@ -13,6 +13,13 @@ CRITIC_STATE = "critic state"
 """The note of a job that holds what its critic has learned from seeds."""
 
 
+def restore_critic(critic: Critic, store: FrontierStore) -> None:
+    """Have a critic know what it has learned from seeds, in earlier starts or by other workers."""
+    state = store.noted(CRITIC_STATE)
+    if state is not None:
+        critic.restore(json.loads(state))
+
+
 def learn_from_seed(critic: Critic, store: FrontierStore, seed: Page) -> None:
     """Show the critic a seed page; what it learns from it is kept with the job."""
     store.revise(CRITIC_STATE, partial(_learn_after, critic, seed))

@@ -6,7 +6,6 @@ was shown elsewhere and what the trainer published, and looks for links anew: ot
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable
 from time import monotonic
@@ -29,7 +28,7 @@ from focused.redis.workers.departures import Departures
 from focused.redis.workers.ending import Ending
 from focused.redis.workers.learning import SharedLearning
 from focused.redis.workers.seeds import PushedSeeds
-from focused.visits.seeds import CRITIC_STATE
+from focused.visits.seeds import restore_critic
 
 logger = logging.getLogger(__name__)
 
@@ -51,7 +50,6 @@ class Membership(Departures):
         assert crawler.spider is not None
         self.crawler, self.parts, self._ending = crawler, parts, ending
         self._seeds = PushedSeeds(crawler, store.server, start_urls_key(crawler.spider.name, crawl, settings))
-        self._learning = SharedLearning(crawler, parts, store, connect(settings))
         # What others have shown the critic while this worker joined is told with its first sign of life.
         self._revised = 0
         self._most_waiting: int = read(settings, "FOCUSED_MOST_WAITING")
@@ -63,6 +61,7 @@ class Membership(Departures):
 
     def begin(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
+        self._learning = SharedLearning(self.crawler, self.parts, self.store, connect(self.crawler.settings))
         self._guarded(self._learning.renew)()
         self._loops = []
         for step, every in ((self._live, _EVERY), (self._learn, _LEARNS_EVERY)):
@@ -125,9 +124,7 @@ class Membership(Departures):
         """Other workers may have shown the critic a seed."""
         if self.store.standing().revised != self._revised:
             self._revised = self.store.standing().revised
-            state = self.store.noted(CRITIC_STATE)
-            if state is not None:
-                self.parts.critic.restore(json.loads(state))
+            restore_critic(self.parts.critic, self.store)
 
     def _tell_of_the_dead(self) -> None:
         before, self._taken_back = self._taken_back, self.store.standing().taken_back

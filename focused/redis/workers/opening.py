@@ -114,7 +114,7 @@ def _join(parts: Parts, settings: BaseSettings, client: Redis, is_ending: Callab
     logger.info(
         "Worker %s joins the crawl %r in Redis: %d pages, %d links wait, %d are under way elsewhere; "
         "`scrapy status %s` shows how it stands",
-        store.worker,
+        store.server.worker,
         crawl,
         standing.pages,
         standing.waiting,
