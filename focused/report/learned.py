@@ -84,11 +84,14 @@ def learned_by_offset(reader: CrawlReader, prioritizer: Prioritizer, pages: Sequ
 def _latest_evidence(reader: CrawlReader, pages: Sequence[int]) -> Iterator[Evidence]:
     end, rows = len(pages), 0
     while end > 0 and rows < _MOST_ROWS:
-        evidence = reader.evidence_of(*pages[max(end - _AT_ONCE, 0) : end])
+        some = pages[max(end - _AT_ONCE, 0) : end]
+        evidence = reader.evidence_of(*some)
         end -= _AT_ONCE
         if evidence is not None:
-            rows += len(evidence)
-            yield evidence
+            # Without redirects: each page counts once.
+            own = evidence.select(np.flatnonzero(np.isin(evidence.link, some)))
+            rows += len(own)
+            yield own
 
 
 class _Seen:
