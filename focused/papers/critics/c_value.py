@@ -64,7 +64,7 @@ class WeighedTerms:
 
 def recognise(page: Page) -> WeighedTerms:
     """The terms of a page."""
-    codes = np.fromiter(map(_NUMBERS.__getitem__, _tokens(page)), np.uint64)
+    codes = np.fromiter(map(_number, _tokens(page)), np.uint64)
     ids = (codes & np.uint64(0xFFFFFFFF)).astype(np.uint32)
     return weigh(candidates(ids, (codes >> _KIND).astype(np.int64)))
 
@@ -138,17 +138,10 @@ def _ends_of_stretches(inside: NDArray[np.bool_]) -> Ints:
     return np.minimum.accumulate(ends[::-1])[::-1] if len(ends) else ends
 
 
-class _WordNumbers(dict[str, int]):
-    """Id and part of speech of words, in one number; a piece of punctuation has neither."""
-
-    def __missing__(self, word: str) -> int:
-        if len(self) > _CACHE_LIMIT:
-            self.clear()
-        number = self[word] = (kind_of(word) << 32 | word_to_id(word)) if word[0].isalnum() else 0
-        return number
-
-
-_NUMBERS = _WordNumbers()
+@lru_cache(maxsize=_CACHE_LIMIT)
+def _number(word: str) -> int:
+    """Id and part of speech of a word, in one number; a piece of punctuation has neither."""
+    return (kind_of(word) << 32 | word_to_id(word)) if word[0].isalnum() else 0
 
 
 def kind_of(word: str) -> int:

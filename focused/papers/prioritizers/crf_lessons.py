@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -75,8 +75,9 @@ class _LearnedFrom:
 
     def __init__(self, paths: Sequence[Stops], labels: list[str], how: CrfTeaching) -> None:
         self.labels, self._sinks = labels, how.sinks
-        pages = _numbered(stop.page for path in paths for stop in path)
-        links = _numbered((stop.page, stop.link) for path in paths for stop in path[:-1] if stop.link >= 0)
+        followed = dict.fromkeys((stop.page, stop.link) for path in paths for stop in path[:-1] if stop.link >= 0)
+        pages = {page: row for row, page in enumerate(dict.fromkeys(stop.page for path in paths for stop in path))}
+        links = {link: row for row, link in enumerate(followed)}
         self.page_ids = [page_features(page, how.headings) for page in pages]
         self.link_ids = [link_features(page, page.links.select([link]), how.near)[1] for page, link in links]
         self.pages = [[pages[stop.page] for stop in path] for path in paths]
@@ -112,11 +113,6 @@ class _LearnedFrom:
 
 
 _NOTHING = np.zeros(0, np.uint32)
-_Thing = TypeVar("_Thing", bound=Hashable)
-
-
-def _numbered(things: Iterable[_Thing]) -> dict[_Thing, int]:
-    return {thing: number for number, thing in enumerate(dict.fromkeys(things))}
 
 
 def _checked(paths: Sequence[Stops]) -> list[str]:

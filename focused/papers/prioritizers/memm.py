@@ -35,6 +35,7 @@ from focused.pages.tokens import Ids
 from focused.papers.paths.stops import Stops
 from focused.papers.prioritizers.memm_features import OF_LINK, Sight
 from focused.papers.prioritizers.memm_teaching import MemmTeaching, Models
+from focused.papers.prioritizers.similarity import targets_of
 from focused.papers.prioritizers.states import (
     NAMES,
     STATES,
@@ -115,12 +116,8 @@ class Memm(TaughtPrioritizer[Models]):
         return Evidence.of(of_links.starts, of_links.ids, dense, links.first)
 
     def _sight(self, keywords: NDArray[np.uint32]) -> Sight:
-        targets = self.critic.targets if self.critic is not None else None
-        if targets is None and self.features != "words":
-            raise ValueError(
-                f"prioritizer 'memm' with features={self.features!r} compares pages with the topic's targets, and "
-                "this critic keeps none: take a critic of Focused's, or set features = 'words'"
-            )
+        alone = self.features == "words"
+        targets = None if alone else targets_of(self.critic, self.name, "set features = 'words'")
         return Sight(self.features, keywords, targets, self.near)
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:

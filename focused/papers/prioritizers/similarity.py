@@ -47,11 +47,15 @@ class Similarity:
         return beyond
 
     def _targets(self) -> Targets:
-        targets = None if self._critic is None else self._critic.targets
-        if targets is None:
-            critic = "no critic" if self._critic is None else f"critic {self._critic.name!r}"
-            raise ValueError(
-                f"prioritizer {self._asker!r} compares with the topic's wanted examples, and {critic} keeps none: "
-                "take a critic of ours, or fill in its `targets`"
-            )
-        return targets
+        return targets_of(self._critic, self._asker, "fill in its `targets`")
+
+
+def targets_of(critic: Critic | None, asker: str, way_out: str) -> Targets:
+    """What a critic is after; a ValueError that names the asker and another way out if it does not keep that."""
+    if critic is None or critic.targets is None:
+        named = "no critic" if critic is None else f"critic {critic.name!r}"
+        raise ValueError(
+            f"prioritizer {asker!r} compares with the topic's wanted examples, and {named} keeps none: "
+            f"take a critic of ours, or {way_out}"
+        )
+    return critic.targets

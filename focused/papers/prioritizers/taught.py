@@ -49,8 +49,6 @@ class KeptPrioritizer(Prioritizer):
         """Take what it was taught. NotTaught if there is nothing and it needs something, or if that cannot be used."""
         path, card_file = _files(folder, self)
         way_out = f"scrapy teach {quote(topic)} --prioritizer {self.name} {self.taught_by}"
-        if "--paths" in self.taught_by:
-            way_out += ", where FILE is what `scrapy paths` has written (docs/paths.md)"
         if not (path.is_file() and card_file.is_file()):
             if self.taught:
                 raise NotTaught(f"prioritizer {self.name!r} has not been taught for topic {topic!r}: {way_out}")
@@ -72,7 +70,7 @@ class TaughtPrioritizer(KeptPrioritizer, Generic[M]):
     _model: M | None = None
 
     taught: ClassVar[bool] = True
-    taught_by = "--paths FILE"
+    taught_by = "--paths FILE, where FILE is what `scrapy paths` has written (docs/paths.md)"
     kind_of_paths: ClassVar[str] = "walks"
     """What suits it where paths are drawn for it: "walks" or "visits", as in `scrapy paths --kind`."""
 
