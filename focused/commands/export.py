@@ -53,7 +53,7 @@ class Command(CrawlCommand):
                 learned = reader.learned_state()
                 if learned is None:
                     raise NothingLearned(f"{reader.where} has saved nothing learned so far")
-                _write_state(learned.data, opts.learned, "what was learned")
+                _write_state(learned[0], opts.learned, "what was learned")
 
     def _write_items(self, read: Callable[[], Iterable[dict[str, Any]]], opts: argparse.Namespace) -> None:
         from focused.report.items import format_of, write_items

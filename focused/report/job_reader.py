@@ -20,7 +20,7 @@ from focused.pages.evidence import Evidence
 from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Prioritizer
 from focused.report.job_status import JobStatus, last_pages, read_job_status
-from focused.report.reader import CrawlReader, LearnedState, LinkLine, PageLine, PageTable, WaitingLinks
+from focused.report.reader import CrawlReader, LinkLine, PageLine, PageTable, WaitingLinks
 from focused.report.status import MOST_HOSTS
 from focused.report.words import WordTable
 from focused.visits.training import MODEL
@@ -143,9 +143,9 @@ class JobReader(CrawlReader):
 
     # --- what was learned --------------------------------------------------------------------------------------
 
-    def learned_state(self) -> LearnedState | None:
+    def learned_state(self) -> tuple[bytes, str] | None:
         row = self._row("SELECT data, seq FROM models WHERE name = ?", MODEL)
-        return LearnedState(row["data"], f"saved after page {row['seq']:,}") if row else None
+        return (row["data"], f"saved after page {row['seq']:,}") if row else None
 
     def words(self) -> WordTable:
         rows = self._connection.execute("SELECT id, word FROM words").fetchall()

@@ -60,11 +60,12 @@ def saved_prioritizer(reader: CrawlReader) -> tuple[Prioritizer, str]:
     state = reader.learned_state()
     if state is None:
         return prioritizer, ""
+    data, when = state
     try:
-        prioritizer.restore(load_arrays(state.data))
+        prioritizer.restore(load_arrays(data))
     except (KeyError, ValueError) as error:
         raise JobRefused(f"what this crawl has learned does not fit its prioritizer: {error}") from error
-    return prioritizer, state.when
+    return prioritizer, when
 
 
 def learned_by_offset(reader: CrawlReader, prioritizer: Prioritizer, pages: Sequence[int]) -> list[AtOffset]:

@@ -81,14 +81,6 @@ class WaitingLinks:
     rank: NDArray[np.float32]
 
 
-@dataclass(frozen=True, slots=True)
-class LearnedState:
-    """What the prioritizer had learned when that was saved last; ``when`` says which model it is."""
-
-    data: bytes
-    when: str
-
-
 class CrawlReader(Protocol):
     """A crawl as it is recorded. It may be under way, and takes no notice."""
 
@@ -155,8 +147,8 @@ class CrawlReader(Protocol):
 
     # --- what was learned --------------------------------------------------------------------------------------
 
-    def learned_state(self) -> LearnedState | None:
-        """What the prioritizer has learned; None if nothing is saved yet."""
+    def learned_state(self) -> tuple[bytes, str] | None:
+        """What the prioritizer had learned when that was saved last, and when that was; None if it never was."""
 
     def words(self) -> WordTable:
         """The words of its pages."""

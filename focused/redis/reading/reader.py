@@ -31,7 +31,7 @@ from focused.redis.reading.status import RedisStatus, StartList
 from focused.redis.records import HEAD, Packing
 from focused.redis.server import crawls_on, prefix_of
 from focused.redis.workers.connection import connect, server_name, start_urls_key
-from focused.report.reader import CrawlReader, LearnedState, LinkLine, PageLine, PageTable, WaitingLinks
+from focused.report.reader import CrawlReader, LinkLine, PageLine, PageTable, WaitingLinks
 from focused.report.status import MOST_HOSTS
 from focused.report.words import WordTable
 from focused.visits.training import MODEL
@@ -203,9 +203,9 @@ class RedisReader(CrawlReader):
 
     # --- what was learned --------------------------------------------------------------------------------------
 
-    def learned_state(self) -> LearnedState | None:
+    def learned_state(self) -> tuple[bytes, str] | None:
         version, data = self._ask("hmget", f"model:{MODEL}", ["version", "data"])
-        return LearnedState(data, f"published last (version {int(version):,})") if version else None
+        return (data, f"published last (version {int(version):,})") if version else None
 
     def words(self) -> WordTable:
         words = dict(self._scan("words"))
