@@ -23,7 +23,7 @@ from focused.critics.base import Critic
 from focused.critics.choose import choose_critic, critic_for, topic_reference
 from focused.defaults import read
 from focused.frontier.job import OpenJob
-from focused.frontier.store import FrontierStore, NewLink
+from focused.frontier.store import FrontierStore, NewLink, Standing
 from focused.pages.page import PageLimits
 from focused.pages.tokens import CrawlLexicon
 from focused.prioritizers.base import Prioritizer
@@ -71,6 +71,11 @@ class Parts:
     def store(self) -> FrontierStore | None:
         """The links and pages of the job, while one is open."""
         return self.job.store if self.job is not None else None
+
+    @property
+    def standing(self) -> Standing:
+        """How the crawl stands, earlier starts and other workers included."""
+        return self.job.store.standing() if self.job is not None else Standing()
 
     def begin(self, crawler: Crawler, job: OpenJob, frontier: Dispatcher) -> None:
         """The job is open: pages may come."""

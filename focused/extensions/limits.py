@@ -18,7 +18,7 @@ from focused import signals
 from focused.critics.base import RELEVANT
 from focused.defaults import read
 from focused.frontier.beside import store_of
-from focused.frontier.store import Outcome, PageRecord, Standing
+from focused.frontier.store import Outcome, PageRecord
 from focused.parts import Component
 from focused.report.text import counted
 from focused.schema import Dry
@@ -68,7 +68,7 @@ class LimitsExtension(Component):
 
     def _enough(self) -> Iterator[tuple[str, str, str]]:
         """The limit that is reached: the reason for closing, in words at the start, and in words later."""
-        standing = self.parts.store.standing() if self.parts.store is not None else Standing()
+        standing = self.parts.standing
         if self._pages and standing.pages >= self._pages:
             had = f"the job has {counted(standing.pages, 'page')} already"
             yield "pages", had, f"{counted(self._pages, 'page')} fetched"

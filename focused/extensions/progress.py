@@ -55,7 +55,7 @@ class ProgressExtension(Component):
     def spider_opened(self) -> None:
         """Begin to show the counts."""
         store_of(self.crawler)
-        self._marks.append((monotonic(), self._standing().pages))
+        self._marks.append((monotonic(), self.parts.standing.pages))
         settings = self.crawler.settings
         if not self._every:
             return
@@ -71,18 +71,13 @@ class ProgressExtension(Component):
         if record.outcome is Outcome.PAGE:
             self._recent.append(record.relevance)
 
-    def _standing(self) -> Standing:
-        """How the crawl stands, earlier starts and other workers included."""
-        store = self.parts.store
-        return store.standing() if store is not None else Standing()
-
     def spider_closed(self) -> None:
         """Clear the line, and leave the figures in the statistics."""
         for loop in self._loops:
             loop.stop()
         if self._line is not None:
             self._line.stop()
-        standing, job = self._standing(), self.parts.job
+        standing, job = self.parts.standing, self.parts.job
         figures = {
             "focused/job/pages": standing.pages,
             "focused/job/found": standing.found,
@@ -96,7 +91,7 @@ class ProgressExtension(Component):
 
     def words(self) -> str:
         """The state of the crawl, in one line."""
-        standing = self._standing()
+        standing = self.parts.standing
         lessons = self.crawler.stats.get_value("focused/lesson/count", 0)
         parts = (
             f"{standing.pages:,} pages",

@@ -39,8 +39,7 @@ class SeedsExtension(Component):
     def spider_closed(self, reason: str) -> None:
         """A crawl without a page ends for what kept it from its seeds."""
         stats = self.crawler.stats
-        store = self.parts.store
-        if reason != "finished" or stats.get_value("focused/page/judged") or (store and store.standing().pages):
+        if reason != "finished" or stats.get_value("focused/page/judged") or self.parts.standing.pages:
             return
         if not self._missed:
             stats.set_value("focused/stopped_by", _TRIED)
