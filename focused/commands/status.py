@@ -54,7 +54,7 @@ class Command(CrawlCommand):
 
 def _show(readers: Sequence[CrawlReader], *, as_json: bool) -> None:
     """One crawl in full; of several crawls one line each."""
-    from focused.report.status_text import status_json, status_line, status_lines
+    from focused.report.status import status_json, status_line, status_lines
 
     if len(readers) > 1 and not as_json:
         print(f"{len(readers)} crawls at {readers[0].place}; --crawl NAME shows one of them")
@@ -73,7 +73,7 @@ def _watch(read: Callable[[], Status], every: float, *, as_json: bool) -> None:
     """In place on a terminal; else one after the other."""
     from rich.console import Console
 
-    from focused.report.status_text import status_json, status_lines
+    from focused.report.status import status_json, status_lines
 
     console, statuses = Console(file=sys.stdout, highlight=False), watch(read, every)
     if console.is_terminal and not as_json:
@@ -104,7 +104,7 @@ def _live(statuses: Iterator[Status], console: Console) -> None:
     from rich.live import Live
     from rich.text import Text
 
-    from focused.report.status_text import status_lines
+    from focused.report.status import status_lines
 
     # Whatever is wrong is said before the screen is touched.
     first = next(statuses)

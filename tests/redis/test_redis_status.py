@@ -24,8 +24,7 @@ from focused.lab.redis.server import RedisServer
 from focused.redis.reading.reader import open_readers
 from focused.redis.reading.status import RedisStatus
 from focused.redis.store import RedisStore
-from focused.report.status import CUT_SHORT, ENDED, RUNNING, UNFOLLOWED
-from focused.report.status_text import status_lines
+from focused.report.status import CUT_SHORT, ENDED, RUNNING, UNFOLLOWED, status_lines
 from focused.visits.training import MODEL
 from tests.frontier.frontiers import Plain, lease, rescore
 

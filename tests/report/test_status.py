@@ -28,8 +28,7 @@ from focused.lab.site.crawl import CrawlResult, run_crawl
 from focused.lab.site.server import SiteServer
 from focused.report.job_reader import JobReader
 from focused.report.job_status import JobStatus
-from focused.report.status import CUT_SHORT, ENDED, RUNNING, UNFOLLOWED
-from focused.report.status_text import status_json, status_lines
+from focused.report.status import CUT_SHORT, ENDED, RUNNING, UNFOLLOWED, status_json, status_lines
 
 PAGES, KILL_AFTER = 90, 60
 
