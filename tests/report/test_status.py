@@ -19,7 +19,6 @@ from time import sleep
 
 import pytest
 
-from focused.commands.status import watch
 from focused.frontier.records import FILE, Lock, lock_holder, read_records
 from focused.frontier.store import JobRefused
 from focused.lab.demo.bulk import bulk_web
@@ -29,6 +28,7 @@ from focused.lab.site.server import SiteServer
 from focused.report.job_reader import JobReader
 from focused.report.job_status import JobStatus
 from focused.report.status import CUT_SHORT, ENDED, RUNNING, UNFOLLOWED, status_json, status_lines
+from focused.report.watching import watch
 
 PAGES, KILL_AFTER = 90, 60
 
