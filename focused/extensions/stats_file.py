@@ -4,30 +4,26 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Self
 
 from scrapy import signals
 from scrapy.crawler import Crawler
-from scrapy.exceptions import NotConfigured
 
 from focused.defaults import read
+from focused.parts import Component
 
 
-class StatsFileExtension:
+class StatsFileExtension(Component):
     """Writes the statistics when the spider has closed."""
 
     def __init__(self, crawler: Crawler) -> None:
-        path = read(crawler.settings, "FOCUSED_STATS_FILE")
-        if not path:
-            raise NotConfigured
-        self.crawler, self.path = crawler, Path(path)
+        self.path: str = read(crawler.settings, "FOCUSED_STATS_FILE")
+        super().__init__(crawler)
         crawler.signals.connect(self.engine_stopped, signals.engine_stopped)
 
-    @classmethod
-    def from_crawler(cls, crawler: Crawler) -> Self:
-        return cls(crawler)
+    def is_wanted(self) -> bool:
+        return bool(self.path)
 
     def engine_stopped(self) -> None:
         """Write all there is; what JSON does not know (a date) as text."""
         stats = self.crawler.stats.get_stats()
-        self.path.write_text(json.dumps(stats, indent=1, sort_keys=True, default=str) + "\n", "utf-8")
+        Path(self.path).write_text(json.dumps(stats, indent=1, sort_keys=True, default=str) + "\n", "utf-8")
