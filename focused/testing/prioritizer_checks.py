@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from focused.arrays import load_arrays, save_arrays
 from focused.critics.base import Verdict
@@ -55,25 +57,33 @@ def taught(prioritizer: Prioritizer, rounds: int = 5) -> Prioritizer:
     return prioritizer
 
 
+def _scores_of(prioritizer: Prioritizer, relevance: float = 0.5, body: str = LINKS) -> NDArray[np.float32]:
+    return prioritizer.score(evidence_of(prioritizer, relevance, body))
+
+
+def _must_equal(one: NDArray[Any], other: NDArray[Any], promise: str) -> None:
+    must(np.array_equal(one, other), promise, (one, other))
+
+
 def check_evidence(make: MakePrioritizer) -> None:
     """Evidence has a row for each link, in the links' order, and as many dense numbers as the class declares."""
     prioritizer = make()
     evidence, links = evidence_of(prioritizer), page_of_links().links
     must(len(evidence) == len(links), "evidence has a row for each link", len(evidence))
-    must(bool((evidence.leaf == links.first).all()), "evidence.leaf holds the links' first leaves", evidence.leaf)
+    _must_equal(evidence.leaf, links.first, "evidence.leaf holds the links' first leaves")
     width = evidence.dense.shape[1]
     must(width == len(prioritizer.dense), "Evidence.dense has a column for each name in `dense`", width)
     prioritizer = taught(prioritizer)
     parts = [prioritizer.evidence(page_of_links(), Verdict(0.5), links.select(rows)) for rows in ([2, 0], [0, 1, 2, 3])]
     few, every = (prioritizer.score(part) for part in parts)
-    must(bool((few == every[[2, 0]]).all()), "a link has the same score when only some links are asked for", few)
+    _must_equal(few, every[[2, 0]], "a link has the same score when only some links are asked for")
 
 
 def check_scores(make: MakePrioritizer) -> None:
     """Scores are finite float32 numbers from 0 to 1, one a row, before and after learning."""
     for prioritizer in (make(), taught(make(), 60)):
         for relevance in (0.0, 0.5, 1.0):
-            scores = prioritizer.score(evidence_of(prioritizer, relevance))
+            scores = _scores_of(prioritizer, relevance)
             must(scores.shape == (4,) and scores.dtype == np.float32, "score gives a float32 a row", scores)
             must(bool(((scores >= 0) & (scores <= 1)).all()), "scores are finite numbers from 0 to 1", scores)
 
@@ -82,7 +92,7 @@ def check_poor_pages(make: MakePrioritizer) -> None:
     """Pages without links, links without text and words never seen have scores, too."""
     prioritizer = taught(make())
     for body in (*POOR, "<a href=/q>zyzzyva ξένος 漢字</a> quux"):
-        scores = prioritizer.score(evidence_of(prioritizer, body=body))
+        scores = _scores_of(prioritizer, body=body)
         links = len(page_of_links(body).links)
         must(
             scores.shape == (links,) and bool(np.isfinite(scores).all()), "poor pages have scores, too", (body, scores)
@@ -94,7 +104,7 @@ def check_scoring_changes_nothing(make: MakePrioritizer) -> None:
     prioritizer = taught(make())
     evidence = evidence_of(prioritizer)
     before, first = evidence.to_bytes(), prioritizer.score(evidence)
-    must(bool((prioritizer.score(evidence) == first).all()), "scoring again gives the same scores", first)
+    _must_equal(prioritizer.score(evidence), first, "scoring again gives the same scores")
     must(evidence.to_bytes() == before, "scoring leaves the evidence as it was", evidence)
 
 
@@ -116,13 +126,9 @@ def check_stored_evidence(make: MakePrioritizer) -> None:
     cut.ids = cut.ids & np.uint32(2**32 - 2 ** (32 - prioritizer.id_bits))
     learned = (prioritizer.learn(lessons_of(evidence)) or prioritizer).score(evidence)
     for other in (stored, cut):
-        must(
-            bool((prioritizer.score(other) == prioritizer.score(evidence)).all()),
-            "stored evidence has the same scores",
-            other,
-        )
+        _must_equal(prioritizer.score(other), prioritizer.score(evidence), "stored evidence has the same scores")
         after = (prioritizer.learn(lessons_of(other)) or prioritizer).score(evidence)
-        must(bool((after == learned).all()), "stored evidence teaches the same", other)
+        _must_equal(after, learned, "stored evidence teaches the same")
 
 
 def check_learning(make: MakePrioritizer) -> None:
@@ -133,7 +139,7 @@ def check_learning(make: MakePrioritizer) -> None:
     new = old.learn(lessons_of(evidence))
     must((new is not None) == old.learns, "`learns` says whether learn gives a snapshot or None", new)
     must(new is not old, "learn gives a new snapshot, not itself", new)
-    must(bool((old.score(evidence) == scores).all()), "learning leaves the scores of the older snapshot alone", scores)
+    _must_equal(old.score(evidence), scores, "learning leaves the scores of the older snapshot alone")
     kept = [np.array_equal(old.state()[name], array) for name, array in state.items()]
     must(all(kept), "learning leaves the state of the older snapshot alone", kept)
     dead = old.learn(lessons_of(evidence, alive=False))
@@ -143,8 +149,7 @@ def check_learning(make: MakePrioritizer) -> None:
 def check_the_same_lessons_teach_the_same(make: MakePrioritizer) -> None:
     """Two that learned the same lessons give the same scores."""
     one, other = taught(make()), taught(make())
-    both = one.score(evidence_of(one)), other.score(evidence_of(other))
-    must(bool((both[0] == both[1]).all()), "the same lessons give the same scores", both)
+    _must_equal(_scores_of(one), _scores_of(other), "the same lessons give the same scores")
 
 
 def check_state(make: MakePrioritizer) -> None:
@@ -153,12 +158,10 @@ def check_state(make: MakePrioritizer) -> None:
     back = make()
     back.restore(load_arrays(save_arrays(prioritizer.state())))
     for _ in range(2):
-        both = back.score(evidence_of(back)), prioritizer.score(evidence_of(prioritizer))
-        must(bool((both[0] == both[1]).all()), "restore brings back exactly what state gave", both)
+        _must_equal(_scores_of(back), _scores_of(prioritizer), "restore brings back exactly what state gave")
         back, prioritizer = taught(back), taught(prioritizer)
     there = pickle.loads(pickle.dumps(prioritizer))  # noqa: S301  # our own
-    both = there.score(evidence_of(there)), prioritizer.score(evidence_of(prioritizer))
-    must(bool((both[0] == both[1]).all()), "a prioritizer can be sent to another process", both)
+    _must_equal(_scores_of(there), _scores_of(prioritizer), "a prioritizer can be sent to another process")
 
 
 def check_explanations(make: MakePrioritizer) -> None:

@@ -14,7 +14,6 @@ import struct
 from collections.abc import Iterator, Mapping
 from threading import Condition, Thread
 from time import monotonic
-from types import TracebackType
 from typing import Self
 from urllib.parse import urlsplit
 
@@ -62,9 +61,7 @@ class SiteServer:
         self.url = f"http://127.0.0.1:{self.port}"
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         asyncio.run_coroutine_threadsafe(self._stop(), self._loop).result(10)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
