@@ -49,7 +49,7 @@ def _shares(results: Results) -> Iterator[tuple[str, tuple[str, tuple[str, ...]]
     for run in results.runs:
         bound = bounds.get((run.topic, run.start))
         share = share_of(run.figures, bound) if bound else None
-        if share is not None:
+        if share is not None and run.start is not None:
             yield run.row, (run.topic, tuple(results.starts[run.topic][run.start])), share
 
 

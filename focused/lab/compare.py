@@ -19,7 +19,7 @@ from focused.lab.chosen import choose_topics
 from focused.lab.crawls import Crawls, Notify, Task, verdicts_of
 from focused.lab.entrants import parse_entrant
 from focused.lab.jobs import FETCHES, JOB
-from focused.lab.likeness import Bags, Cosines, Likeness, measure_likeness
+from focused.lab.likeness import Bags, Likeness, measure_likeness
 from focused.lab.measure import CrawlFigures, Trace, measure, read_trace, share_of
 from focused.lab.plan import (
     RESULTS,
@@ -71,7 +71,6 @@ class Comparison:
         self.crawls = Crawls(plan, self.web, self.preparer.models, notify)
         self.teacher = Teacher(plan, self.crawls, self.graph)
         self.bags = Bags(self.web)
-        self._cosines: dict[str, Cosines] = {}
 
     def run(self) -> Results:
         """Teach, crawl, measure."""
@@ -201,9 +200,8 @@ class Comparison:
         targets = case.critic.targets if case.critic else None
         if targets is None:
             return None
-        if case.name not in self._cosines:
-            self._cosines[case.name] = Cosines(targets, self.bags, len(self.web))
-        return measure_likeness(self._cosines[case.name].of(trace.pages), self.plan.gammas, self.plan.pages)
+        cosines = targets.cosines([self.bags.of(row) for row in trace.pages])
+        return measure_likeness(cosines, self.plan.gammas, self.plan.pages)
 
 
 def _missing(results: Results, cases: Sequence[Case], rows: Iterable[str]) -> Iterator[Missing]:

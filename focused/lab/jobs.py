@@ -10,7 +10,7 @@ import json
 import os
 import queue
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor, as_completed, wait
 from dataclasses import dataclass
 from math import inf
 from pathlib import Path
@@ -91,13 +91,18 @@ def run_fast(jobs: Sequence[Job], web: Sequence[Path], *, workers: int) -> Itera
         return job
 
     pool = ThreadPoolExecutor(len(helpers))
+    futures = [pool.submit(run, job, settings(job)) for job in jobs]
     try:
-        for done in as_completed([pool.submit(run, job, settings(job)) for job in jobs]):
+        for done in as_completed(futures):
             yield done.result()
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
         for helper in helpers:
             helper.close()
+        # A question that was on its way may have started a process again.
+        while wait(futures, timeout=0.1).not_done:
+            for helper in helpers:
+                helper.close()
 
 
 def _check(job: Job, wrong: str) -> None:

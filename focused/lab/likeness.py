@@ -21,7 +21,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.bag import Bag
-from focused.critics.targets import Targets
 from focused.lab.measure import CURVE_EVERY
 from focused.pages.page import Page
 from focused.papers.paths.graph import read_page
@@ -58,26 +57,6 @@ class Bags:
         if row not in self._bags:
             self.keep(row, read_page(self._web, row))
         return self._bags[row]
-
-
-class Cosines:
-    """The cosines of a web's pages to the targets of one topic, computed once, for pages that are asked for."""
-
-    def __init__(self, targets: Targets, bags: Bags, pages: int) -> None:
-        self._targets = targets
-        self._bags = bags
-        self._known = np.zeros(pages, np.bool_)
-        # Rows that nobody asks for are never touched, and take no memory.
-        self._cosines = np.zeros((pages, len(targets)), np.float32)
-
-    def of(self, rows: Sequence[int]) -> NDArray[np.float32]:
-        """A row for each page, a column for each target."""
-        asked = np.array(rows, np.int64)
-        new = np.unique(asked[~self._known[asked]])
-        if len(new):
-            self._cosines[new] = self._targets.cosines([self._bags.of(row) for row in new.tolist()])
-            self._known[new] = True
-        return self._cosines[asked]
 
 
 def measure_likeness(cosines: NDArray[np.float32], gammas: Sequence[float], most: int) -> Likeness | None:

@@ -75,7 +75,7 @@ def measure(
     """The figures of a crawl that was allowed to fetch ``most`` pages; ``relevance`` is R by page number."""
     found = _found(trace.pages, targets)
     wanted = int(targets.sum())
-    judged = None if relevance is None else relevance[trace.pages]
+    judged = np.zeros(0, np.float32) if relevance is None else relevance[trace.pages]
     harvest_at_n = _mean(judged, wanted) if wanted <= most else None
     harvest = _mean(judged, most)
     return CrawlFigures(
@@ -110,9 +110,8 @@ def _at(found: Ints, pages: int) -> int:
     return int(found[min(pages, len(found)) - 1]) if pages and len(found) else 0
 
 
-def _mean(relevance: NDArray[np.float32] | None, pages: int) -> float | None:
-    judged = relevance[:pages] if relevance is not None else ()
-    known = judged[~np.isnan(judged)] if isinstance(judged, np.ndarray) else ()
+def _mean(judged: NDArray[np.float32], pages: int) -> float | None:
+    known = judged[:pages][~np.isnan(judged[:pages])]
     return float(np.mean(known)) if len(known) else None
 
 

@@ -44,12 +44,22 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     settings: dict[str, str] = {}
 
 
-class MeasuredCrawl(msgspec.Struct, kw_only=True):
-    """One crawl, real or on paper, and its figures."""
+class OfRow(msgspec.Struct, kw_only=True):
+    """What is known of a row in the table of a topic, from one start; ``start`` None: from all."""
 
     topic: str
     row: str
-    start: int
+    start: int | None
+
+    @property
+    def key(self) -> tuple[str, str, int | None]:
+        """Topic, row and start."""
+        return self.topic, self.row, self.start
+
+
+class MeasuredCrawl(OfRow, kw_only=True):
+    """One crawl, real or on paper, and its figures."""
+
     figures: CrawlFigures
     likeness: Likeness | None = None
     share: float | None = None
@@ -58,32 +68,19 @@ class MeasuredCrawl(msgspec.Struct, kw_only=True):
     seconds: float | None = None
     stopped_by: str = ""
 
-    @property
-    def key(self) -> tuple[str, str, int]:
-        """Which crawl it was."""
-        return self.topic, self.row, self.start
 
-
-class TaughtEntrant(msgspec.Struct, kw_only=True):
-    """The outcome of teaching a prioritizer by paths. ``start`` None: for all starts; ``refused``: why it failed.
+class TaughtEntrant(OfRow, kw_only=True):
+    """The outcome of teaching a prioritizer by paths; ``refused``: why it failed.
 
     ``own_pages`` of the pages on its paths are pages that the crawl itself may fetch.
     """
 
-    topic: str
-    row: str
-    start: int | None
     paths: int
     pages: int
     own_pages: int = 0
     figures: dict[str, float] = {}
     cpu: float = 0.0
     refused: str = ""
-
-    @property
-    def key(self) -> tuple[str, str, int | None]:
-        """Topic, entrant and start."""
-        return self.topic, self.row, self.start
 
 
 def taught_to_text(taught: TaughtEntrant) -> str:

@@ -106,7 +106,7 @@ def _cell(runs: Sequence[MeasuredCrawl], value: Value, form: str) -> str:
 
 def mean_and_spread(runs: Sequence[MeasuredCrawl], value: Value) -> tuple[float | None, float | None, int]:
     """The mean of a value, the standard deviation between sets of starts if there are several, how many there were."""
-    by_start: dict[int, list[float]] = {}
+    by_start: dict[int | None, list[float]] = {}
     for run in runs:
         known = value(run)
         if known is not None:

@@ -7,8 +7,6 @@ with ``FILE.stars.tsv``, its examples as text, so that a critic is taught withou
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable
 from pathlib import Path
@@ -28,10 +26,10 @@ def write_web(web: GeneratedWeb, path: Path) -> list[Path]:
     # Tabs and quotes are nowhere in these texts: white space is folded, and the generators write no quotes.
     texts = {url: " ".join(page_from_html(web.pages[url].body, url).text.split()) for url in taught}
     files = {
-        "labels.tsv": _tsv(("url", "labels", "title"), ((url, web.classes[url], web.titles[url]) for url in urls)),
-        "examples.tsv": _tsv(("url", "class"), ((url, web.examples[url]) for url in taught)),
+        "labels.tsv": _tsv(("url", "labels", "title"), *((url, web.classes[url], web.titles[url]) for url in urls)),
+        "examples.tsv": _tsv(("url", "class"), *((url, web.examples[url]) for url in taught)),
         "topics.json": _topics(web),
-        f"{WANTED}.tsv": _tsv(("class", "text"), ((web.examples[url], texts[url]) for url in taught)),
+        f"{WANTED}.tsv": _tsv(("class", "text"), *((web.examples[url], texts[url]) for url in taught)),
         f"{WANTED}.toml": to_toml(
             {
                 "name": WANTED,
@@ -48,12 +46,8 @@ def write_web(web: GeneratedWeb, path: Path) -> list[Path]:
     return [path, *(path.with_name(f"{stem}.{suffix}") for suffix in files)]
 
 
-def _tsv(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, delimiter="\t", lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
-    writer.writerow(header)
-    writer.writerows(rows)
-    return out.getvalue()
+def _tsv(*rows: Iterable[str]) -> str:
+    return "".join("\t".join(row) + "\n" for row in rows)
 
 
 def _topics(web: GeneratedWeb) -> str:
