@@ -13,16 +13,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.papers.paths.graph import Graph
 from focused.papers.paths.path import FAIL, GOAL, Path, PathsError, Step
 from focused.papers.paths.stops import FURTHEST
-
-if TYPE_CHECKING:
-    from focused.papers.paths.graph import Graph
 
 Mask = NDArray[np.bool_]
 SHORTEST, LONGEST = 2, 10

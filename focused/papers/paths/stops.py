@@ -28,15 +28,13 @@ class Stop:
 Stops = list[Stop]
 
 
-def resolve(
-    paths: Sequence[Path], page_of: Callable[[str], Page | None], same: Callable[[str], str], furthest: int = FURTHEST
-) -> list[Stops]:
+def resolve(paths: Sequence[Path], page_of: Callable[[str], Page | None], same: Callable[[str], str]) -> list[Stops]:
     """The stops of each path, up to the first page that is not to be had; ``same`` gives an address its normal form.
 
     A link that is not on the page (it was left out, or the page has changed) is -1: the pages still follow each
     other, but nothing is learned of the link.
     """
-    layers = layers_of(paths, furthest)
+    layers = layers_of(paths, FURTHEST)
     return [_stops(path, page_of, same, layers) for path in paths]
 
 

@@ -112,9 +112,9 @@ class Apprentice(Prioritizer):
         alive = lessons.select(np.flatnonzero(lessons.alive))
         return self._with(self.learner.learn(alive)) if len(alive) else None
 
-    def study(self, lessons: Lessons, passes: int = 5) -> Self:
+    def study(self, lessons: Lessons) -> Self:
         """A snapshot trained offline, on all lessons of a crawl that somebody else led (§3.5)."""
-        return self._with(self.learner.study(lessons.select(np.flatnonzero(lessons.alive)), passes))
+        return self._with(self.learner.study(lessons.select(np.flatnonzero(lessons.alive))))
 
     def studied(self, lessons: Lessons) -> Arrays:
         """The state of such a snapshot."""

@@ -7,7 +7,7 @@ Four things make plain gradient descent learn from a crawl, where one lesson in 
   first scores order links as best-first does, and what is learned moves on smoothly from there.
 * **Graded labels.** A lesson stands twice among the examples: as a positive one of weight y and as a negative one of
   weight 1 - y. Cut at 0.5, the model would unlearn everything before the first hit.
-* **Softness.** y is R(*v*) with its log-odds divided by ``softness``. Before the first hit all there is to learn from
+* **Softness.** y is R(*v*) with its log-odds halved. Before the first hit all there is to learn from
   is the difference between an R of 0.03 and one of 0.003, and the loss hardly feels it. Scores are turned back.
 * **A rate for each feature.** A common word must not move as fast as one seen for the first time: as in AdaGrad
   (Duchi, Hazan, Singer 2011), a feature's rate falls with the root of its summed squared gradients. Stretching a
@@ -37,6 +37,8 @@ _FIRST_TRAVEL = 0.01
 # The prior is worth some hundred lessons.
 _FIRST_TRAVEL_OF_PRIOR = 1.0
 _STUDY_BATCH = 100
+_PASSES = 5
+_SOFTNESS = np.float32(2)
 
 
 class LogisticLearner:
@@ -60,12 +62,11 @@ class LogisticLearner:
         rate: float = 0.3,
         replays: float = 2.0,
         memory: int = 4_000,
-        softness: float = 2.0,
         seed: int = 0,
     ) -> None:
         self.names = tuple(prior)
         self.bits, self.rate, self.replays, self.memory = bits, rate, replays, memory
-        self.softness, self.seed = softness, seed
+        self.seed = seed
         self.weights = np.zeros(2**bits + len(prior), np.float32)
         self.weights[2**bits :] = list(prior.values())
         self.travel = self._first_travel()
@@ -79,7 +80,7 @@ class LogisticLearner:
         return travel
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
-        return sigmoid(self._log_odds(evidence) * np.float32(self.softness))
+        return sigmoid(self._log_odds(evidence) * _SOFTNESS)
 
     def _log_odds(self, evidence: Evidence) -> NDArray[np.float32]:
         sums = row_sums(self.weights[: 2**self.bits], evidence) * row_scales(evidence)
@@ -94,10 +95,10 @@ class LogisticLearner:
         new.seen = self.seen + len(lessons)
         return new
 
-    def study(self, lessons: Lessons, passes: int) -> Self:
+    def study(self, lessons: Lessons) -> Self:
         rng = np.random.default_rng((self.seed, self.seen))
         new = copy(self)
-        for _ in range(passes):
+        for _ in range(_PASSES):
             order = rng.permutation(len(lessons))
             for begin in range(0, len(order), _STUDY_BATCH):
                 new._descend(lessons.select(order[begin : begin + _STUDY_BATCH]))
@@ -126,7 +127,7 @@ class LogisticLearner:
         """One pass over the lessons. Replaces the arrays, for older snapshots hold on to theirs."""
         columns, rows = self._matrix(lessons.evidence)
         weights, travel = self.weights.copy(), self.travel.copy()
-        labels = sigmoid(logit(lessons.relevance) / np.float32(self.softness))
+        labels = sigmoid(logit(lessons.relevance) / _SOFTNESS)
         slope = (sigmoid(rows @ weights[columns]) - labels) * lessons.weight
         travel[columns] += rows.power(2).T @ slope**2
         stretch = travel[columns] ** np.float32(-0.25)
@@ -164,13 +165,13 @@ class LogisticLearner:
 
     def explain(self, evidence: Evidence) -> list[Contribution]:
         columns = fold(evidence.ids, self.bits)
-        parts = self.weights[columns] * row_scales(evidence)[0] * np.float32(self.softness)
-        dense = self.weights[2**self.bits :] * with_one(evidence.dense)[0] * np.float32(self.softness)
+        parts = self.weights[columns] * row_scales(evidence)[0] * _SOFTNESS
+        dense = self.weights[2**self.bits :] * with_one(evidence.dense)[0] * _SOFTNESS
         hashed = [Contribution(i, w) for i, w in zip(evidence.ids.tolist(), parts.tolist(), strict=True)]
         return hashed + [Contribution(name, w) for name, w in zip(self.names, dense.tolist(), strict=True)]
 
     def weights_of(self, ids: NDArray[np.uint32]) -> NDArray[np.float32]:
-        weights: NDArray[np.float32] = self.weights[fold(ids, self.bits)] * np.float32(self.softness)
+        weights: NDArray[np.float32] = self.weights[fold(ids, self.bits)] * _SOFTNESS
         return weights
 
     def state(self) -> Arrays:

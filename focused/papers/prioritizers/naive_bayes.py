@@ -82,7 +82,7 @@ class NaiveBayesLearner:
         new.lessons = self.lessons + np.bincount(bucket, weights=lessons.weight, minlength=2)
         return new
 
-    def study(self, lessons: Lessons, passes: int) -> Self:
+    def study(self, lessons: Lessons) -> Self:
         """One pass: counting the same lessons again would add nothing."""
         return self.learn(lessons)
 

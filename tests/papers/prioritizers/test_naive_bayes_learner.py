@@ -61,7 +61,7 @@ def test_lessons_count_by_their_weight():
 
 def test_studying_counts_once(taught):
     evidence = rows([A, A, B], [B], [C, C])
-    assert np.array_equal(NaiveBayesLearner().study(lessons(evidence, [0.9, 0.1, 0.2]), 5).counts, taught.counts)
+    assert np.array_equal(NaiveBayesLearner().study(lessons(evidence, [0.9, 0.1, 0.2])).counts, taught.counts)
 
 
 def test_trust_grows_with_the_scarcer_bucket(taught):
