@@ -9,15 +9,11 @@ from focused.pages.urls import join, url_to_host
 _HOST = re.compile(r"[^\s,;/@?#\\]+")
 
 
-class BadAddress(ValueError):
-    """Not an address, or not a host name; the message says what it should be."""
-
-
 def to_url(text: str) -> str:
     """A normalised http(s) address."""
     url = join(text, text) if re.match(r"https?://", text, re.IGNORECASE) else ""
     if not url or any(mark in url_to_host(url) for mark in ",;"):
-        raise BadAddress(f"{text!r} is not an http(s) address{_meant(text)}")
+        raise ValueError(f"{text!r} is not an http(s) address{_meant(text)}")
     return url
 
 
@@ -25,13 +21,13 @@ def to_host(text: str) -> str:
     """A host name in lower case, international ones in their ASCII form, as they stand in addresses."""
     name = text.strip().removeprefix("*").removeprefix(".")
     if "://" in name or "/" in name:
-        raise BadAddress(f"{text!r} is an address: give the host name alone{_host_of(name)}")
+        raise ValueError(f"{text!r} is an address: give the host name alone{_host_of(name)}")
     port = re.fullmatch(r"([^:\[\]]+):(\d+)", name)
     if port:
-        raise BadAddress(f"{text!r} has a port: give the host name alone, {port[1]!r}")
+        raise ValueError(f"{text!r} has a port: give the host name alone, {port[1]!r}")
     host = url_to_host(join("http://x/", f"http://{name}/")) if _HOST.fullmatch(name) else ""
     if not host:
-        raise BadAddress(f"{text!r} is not a host name such as 'example.org'")
+        raise ValueError(f"{text!r} is not a host name such as 'example.org'")
     return host
 
 

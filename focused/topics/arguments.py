@@ -17,10 +17,6 @@ if TYPE_CHECKING:
     from scrapy.settings import BaseSettings  # noqa: TID251  (only the type)
 
 
-class ArgumentsError(ProblemsError):
-    """Arguments that cannot be used; the message lists every mistake, ``problems`` has them one by one."""
-
-
 KINDS = {
     #: The topic (see above); the one argument that is always needed
     "topic": TEXT,
@@ -49,7 +45,7 @@ class Arguments:
 
 
 def parse_arguments(kwargs: Mapping[str, Any]) -> Arguments:
-    """The arguments, converted; ArgumentsError lists all that is wrong with them.
+    """The arguments, converted; ProblemsError lists all that is wrong with them.
 
     Those that others add for themselves (scrapyd's ``_job``) begin with ``_`` and are left out.
     """
@@ -59,7 +55,7 @@ def parse_arguments(kwargs: Mapping[str, Any]) -> Arguments:
         problems.add("topic", "missing: give -a topic=NAME, a topic file, or words with -a seeds=https://…")
     for host in set(values.get("allow_hosts") or ()) & set(values.get("deny_hosts") or ()):
         problems.add("deny_hosts", f"{host!r} is also in allow_hosts")
-    problems.raise_as(ArgumentsError)
+    problems.raise_as(ProblemsError)
     topic, seeds = values.pop("topic").strip(), tuple(values.pop("seeds", ()))
     return Arguments(topic=topic, seeds=seeds, settings={_SETS[name]: value for name, value in values.items()})
 

@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 from scrapy.settings import Settings
 
 from focused.defaults import read
+from focused.problems import ProblemsError
 from focused.schema import Dry
-from focused.topics.arguments import KINDS, Arguments, ArgumentsError, parse_arguments
+from focused.topics.arguments import KINDS, Arguments, parse_arguments
 
 A, B = "https://a.example/", "https://b.example/x,y"
 
 
 def problems_of(**kwargs: object) -> list[str]:
-    with pytest.raises(ArgumentsError) as caught:
+    with pytest.raises(ProblemsError) as caught:
         parse_arguments({"topic": "chess"} | kwargs)
     return list(caught.value.problems)
 
@@ -172,7 +173,7 @@ def test_dry_is_a_share_and_a_count(value: str) -> None:
 
 
 def test_a_missing_topic_is_one_mistake_among_others() -> None:
-    with pytest.raises(ArgumentsError) as caught:
+    with pytest.raises(ProblemsError) as caught:
         parse_arguments({"pages": "x", "_job": "1"})
     assert len(caught.value.problems) == 2
     assert "topic: missing" in str(caught.value)
@@ -197,5 +198,5 @@ def test_an_argument_of_the_past_is_refused_with_its_new_name() -> None:
     )
 )
 def test_whatever_is_given_there_is_an_answer_or_one_error(kwargs: dict[str, str]) -> None:
-    with suppress(ArgumentsError):
+    with suppress(ProblemsError):
         assert parse_arguments({"topic": "chess"} | kwargs).topic
