@@ -24,6 +24,7 @@ from focused.defaults import read
 from focused.middlewares.errors import Postponed
 from focused.middlewares.html_only import why_not_html
 from focused.parts import Component
+from focused.starting import topic_of
 from focused.topics.identity import slug
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ class ArchiveMiddleware(Component):
         """Close what a killed crawl has left open; make the folder."""
         from focused.warc.writer import WarcFiles  # noqa: PLC0415  (needs the extra `warc`)
 
-        settings, name = self.crawler.settings, self._name()
+        settings, topic = self.crawler.settings, topic_of(self.crawler)
+        name = slug(topic) if topic is not None else str(getattr(self.crawler.spider, "name", "crawl"))
         size = read(settings, "FOCUSED_ARCHIVE_SIZE")
         try:
             self._files = WarcFiles(self._place, name=name, size=size, info=_info(settings, name))
@@ -92,10 +94,6 @@ class ArchiveMiddleware(Component):
         logger.error("%s", words)
         self.crawler.stats.set_value("focused/stopped_by", words)
         _schedule_coro(self.crawler.engine.close_spider_async(reason="archive_broken"))
-
-    def _name(self) -> str:
-        topic = getattr(self.crawler.spider, "topic", None)
-        return slug(topic) if topic is not None else str(getattr(self.crawler.spider, "name", "crawl"))
 
 
 def _is_page(request: Request, response: Response) -> bool:
