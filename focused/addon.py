@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, Self
 from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings, Settings
-from scrapy.utils.misc import load_object
 
-from focused import settings as ours
+from focused.components import enable, is_our_scheduler
 from focused.defaults import read
 from focused.starting import demote_lists, refuse, topic_of
 
@@ -23,25 +22,6 @@ if TYPE_CHECKING:
     from focused.topics.topic import Topic
 
 logger = logging.getLogger(__name__)
-
-_TABLES = ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "ITEM_PIPELINES", "EXTENSIONS")
-# Who a project is, and what Scrapy reads before it knows the spider.
-_OF_THE_PROJECT = frozenset(
-    {
-        "ADDONS",
-        "ASYNCIO_EVENT_LOOP",
-        "BOT_NAME",
-        "COMMANDS_MODULE",
-        "FEED_EXPORT_ENCODING",
-        "LOG_LEVEL",
-        "LOG_VERSIONS",
-        "NEWSPIDER_MODULE",
-        "SPIDER_MODULES",
-        "USER_AGENT",
-    }
-)
-# A request that is put off comes back from our scheduler only; any other would drop it.
-_WITH_OUR_SCHEDULER = frozenset({"RETRY_HTTP_CODES", "focused.middlewares.backoff.BackoffMiddleware"})
 
 
 class _OurSpiders(str):
@@ -101,31 +81,6 @@ class Addon:
             logger.warning("Not guaranteed with these settings: %s", missing)
 
 
-def enable(settings: BaseSettings) -> None:
-    """Add our components and our politeness to settings; what a project has set itself stays as it is."""
-    settings.set("SCHEDULER", ours.SCHEDULER, "addon")
-    left_out = _OF_THE_PROJECT
-    if not _is_our_scheduler(settings):
-        left_out |= _WITH_OUR_SCHEDULER
-        # Scrapy's default gives every host its turn before it looks at priorities: 45 pages on the topic of 200 where
-        # this one finds 73.
-        settings.set("SCHEDULER_PRIORITY_QUEUE", "scrapy.pqueues.ScrapyPriorityQueue", "addon")
-    for name in filter(str.isupper, vars(ours)):
-        if name in left_out:
-            continue
-        value = getattr(ours, name)
-        if name not in _TABLES:
-            settings.set(name, value, "addon")
-            continue
-        for path, number in value.items():
-            if path not in left_out:
-                settings.setdefault_in_component_priority_dict(name, load_object(path), number)
-
-
-def _is_our_scheduler(settings: BaseSettings) -> bool:
-    return load_object(ours.SCHEDULER) in load_object(settings["SCHEDULER"]).__mro__
-
-
 def _not_guaranteed(settings: BaseSettings) -> Iterator[str]:
     """What the crawler promises, and cannot keep with what the project sets."""
     if not settings.getbool("ROBOTSTXT_OBEY"):
@@ -137,7 +92,7 @@ def _not_guaranteed(settings: BaseSettings) -> Iterator[str]:
     handlers = settings.getwithbase("DOWNLOAD_HANDLERS")
     if any(handlers[scheme] != settings["DOWNLOAD_HANDLERS_BASE"][scheme] for scheme in ("http", "https")):
         yield "that names of inner addresses are refused (DOWNLOAD_HANDLERS)"
-    if not _is_our_scheduler(settings):
+    if not is_our_scheduler(settings):
         yield "that the best link is fetched next, and that links are scored again (SCHEDULER)"
 
 

@@ -8,12 +8,12 @@ from scrapy import Request
 from scrapy.exceptions import IgnoreRequest
 from scrapy.http import HtmlResponse, Response
 
-from focused.frontier.outcomes import note
-from focused.frontier.requests import META
 from focused.frontier.store import Outcome, StoreBroken
 from focused.items import fields_of, verdict_of
 from focused.parts import Parts
 from focused.responses import response_to_page
+from focused.scheduling.outcomes import note
+from focused.scheduling.requests import META
 from focused.visits.visit import Visit
 
 logger = logging.getLogger(__name__)

@@ -16,14 +16,14 @@ from twisted.internet.threads import deferToThread
 
 from focused import signals
 from focused.defaults import read
-from focused.frontier.job import OpenJob
 from focused.frontier.store import StoreBroken
+from focused.job import OpenJob
 from focused.prioritizers.trainer import Trainer
 from focused.visits.visit import Visit
 from focused.visits.visits import Visits
 
 if TYPE_CHECKING:
-    from focused.frontier.dispatcher import Dispatcher
+    from focused.scheduling.dispatcher import Dispatcher
 
 logger = logging.getLogger(__name__)
 

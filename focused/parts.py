@@ -22,8 +22,8 @@ from focused import signals
 from focused.critics.base import Critic
 from focused.critics.choose import choose_critic, critic_for, topic_reference
 from focused.defaults import read
-from focused.frontier.job import OpenJob
 from focused.frontier.store import FrontierStore, NewLink, Standing
+from focused.job import OpenJob
 from focused.pages.page import PageLimits
 from focused.pages.tokens import CrawlLexicon
 from focused.prioritizers.base import Prioritizer
@@ -38,8 +38,8 @@ from focused.topics.topic import Topic
 from focused.visits.visits import Visits
 
 if TYPE_CHECKING:
-    from focused.frontier.dispatcher import Dispatcher
     from focused.learning import Learning
+    from focused.scheduling.dispatcher import Dispatcher
 
 logger = logging.getLogger(__name__)
 

@@ -40,7 +40,7 @@ DOWNLOAD_WARNSIZE = 5 * 1024 * 1024
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 
-SCHEDULER = "focused.frontier.scheduler.FrontierScheduler"
+SCHEDULER = "focused.scheduling.scheduler.FrontierScheduler"
 
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,

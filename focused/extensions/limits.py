@@ -17,10 +17,10 @@ from scrapy.utils.defer import _schedule_coro
 from focused import signals
 from focused.critics.base import RELEVANT
 from focused.defaults import read
-from focused.frontier.beside import store_of
 from focused.frontier.store import Outcome, PageRecord
 from focused.parts import Component
 from focused.report.text import counted
+from focused.scheduling.beside import store_of
 from focused.schema import Dry
 from focused.starting import close_before_start
 

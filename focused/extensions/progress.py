@@ -23,10 +23,10 @@ from scrapy.utils.asyncio import create_looping_call
 
 from focused import signals
 from focused.defaults import read
-from focused.frontier.beside import store_of
 from focused.frontier.store import Outcome, PageRecord, Standing
 from focused.parts import Component
 from focused.report.text import OUTCOMES, counted, outcomes_in_words
+from focused.scheduling.beside import store_of
 
 logger = logging.getLogger(__name__)
 

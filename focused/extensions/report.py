@@ -11,11 +11,11 @@ from scrapy.crawler import Crawler
 from scrapy.utils.job import job_dir
 
 from focused.defaults import read
-from focused.frontier.starts import note_end
 from focused.frontier.store import JobRefused
 from focused.parts import Component
 from focused.report.html import write_report
 from focused.report.job_reader import JobReader
+from focused.scheduling.starts import note_end
 
 logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from scrapy.crawler import Crawler
 from scrapy.spidermiddlewares.httperror import HttpError
 
 from focused import signals
-from focused.middlewares.errors import NotHtml, Postponed, why_unreachable
+from focused.errors import NotHtml, Postponed, why_unreachable
 from focused.parts import Component
 
 logger = logging.getLogger(__name__)

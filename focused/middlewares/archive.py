@@ -21,7 +21,7 @@ from scrapy.utils.defer import _schedule_coro, maybe_deferred_to_future
 from twisted.internet.threads import deferToThread
 
 from focused.defaults import read
-from focused.middlewares.errors import Postponed
+from focused.errors import Postponed
 from focused.middlewares.html_only import why_not_html
 from focused.parts import Component
 from focused.starting import topic_of

@@ -19,7 +19,7 @@ from scrapy.http import Response
 from twisted.internet.error import ConnectError, ConnectionLost
 
 from focused.defaults import read_all
-from focused.middlewares.errors import HostClosed, HostDead, Postponed
+from focused.errors import HostClosed, HostDead, Postponed
 from focused.pages.urls import url_to_host
 from focused.parts import Component
 from focused.safety.politeness import HostHealth, Patience, retry_after

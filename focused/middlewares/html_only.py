@@ -11,10 +11,10 @@ from scrapy.exceptions import DownloadCancelledError
 from scrapy.http import HtmlResponse, Response
 from scrapy.http.request import NO_CALLBACK
 
-from focused.frontier.requests import META
-from focused.middlewares.errors import NotHtml
+from focused.errors import NotHtml
 from focused.pages.guard import looks_binary, looks_like_html
 from focused.parts import Component
+from focused.scheduling.requests import META
 
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
 

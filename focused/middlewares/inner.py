@@ -20,7 +20,7 @@ from scrapy.utils.httpobj import urlparse_cached
 from scrapy.utils.url import add_http_if_no_scheme
 
 from focused.defaults import read
-from focused.middlewares.errors import InnerAddress
+from focused.errors import InnerAddress
 from focused.parts import Component
 from focused.safety.addresses import AddressPolicy, plain_name
 from focused.safety.resolver import GuardedResolver, guard_reactor, release_reactor

@@ -7,8 +7,8 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 
 from focused.arrivals import take_in
-from focused.frontier.beside import store_of
 from focused.parts import Component
+from focused.scheduling.beside import store_of
 
 
 class JudgeMiddleware(Component):

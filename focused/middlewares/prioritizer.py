@@ -18,13 +18,13 @@ from scrapy.exceptions import CloseSpider
 from scrapy.http import Response
 
 from focused.arrivals import take_in
-from focused.frontier.beside import store_of
-from focused.frontier.dispatcher import Dispatcher
-from focused.frontier.requests import META, score_to_priority
 from focused.frontier.store import NewLink, State, StoreBroken
 from focused.items import PageItem, fill_in, keep_item
 from focused.pages.urls import join
 from focused.parts import Asked, Component
+from focused.scheduling.beside import store_of
+from focused.scheduling.dispatcher import Dispatcher
+from focused.scheduling.requests import META, score_to_priority
 from focused.visits.visit import FoundLinks, Scored, Visit
 
 

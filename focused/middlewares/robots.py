@@ -30,7 +30,7 @@ from scrapy.utils.misc import build_from_crawler
 from twisted.internet.defer import DeferredLock
 
 from focused.defaults import read
-from focused.middlewares.errors import DeniedByRobots, HostDead, Postponed, Refused, is_no_host, why_unreachable
+from focused.errors import DeniedByRobots, HostDead, Postponed, Refused, is_no_host, why_unreachable
 
 logger = logging.getLogger(__name__)
 

@@ -14,7 +14,6 @@ from focused.defaults import DEFAULTS
 from focused.frontier.combining import score_all
 from focused.frontier.evidence import EvidenceReader, leading_to, read_blocks
 from focused.frontier.records import FILE, lock_holder, read_items, read_records, rows_in
-from focused.frontier.starts import read_about, read_starts
 from focused.frontier.store import SEED_RANK, JobRefused, Outcome, State
 from focused.pages.evidence import Evidence
 from focused.pages.urls import url_to_key
@@ -23,6 +22,7 @@ from focused.report.job_status import JobStatus, last_pages, read_job_status
 from focused.report.reader import CrawlReader, LinkLine, PageLine, PageTable, WaitingLinks
 from focused.report.status import MOST_HOSTS
 from focused.report.words import WordTable
+from focused.scheduling.starts import read_about, read_starts
 from focused.visits.training import MODEL
 
 # With the columns of `LinkLine` and of `PageLine`.

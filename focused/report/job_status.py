@@ -17,7 +17,6 @@ from time import monotonic
 from typing import Any
 
 from focused.critics.base import RELEVANT
-from focused.frontier.starts import ABOUT, noted, read_starts
 from focused.frontier.store import Outcome, State
 from focused.report.status import (
     CUT_SHORT,
@@ -33,6 +32,7 @@ from focused.report.status import (
     rounded,
 )
 from focused.report.text import WIDE, counted, short, time_span
+from focused.scheduling.starts import ABOUT, noted, read_starts
 from focused.visits.training import LESSONS, MODEL
 
 _TIME = "json_extract(item, '$.time')"

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.arrays import load_arrays
-from focused.frontier.starts import untaught_prioritizer
 from focused.frontier.store import JobRefused
 from focused.pages.evidence import ADDRESS, Evidence
 from focused.prioritizers.base import Prioritizer
 from focused.report.reader import CrawlReader
 from focused.report.words import WordTable
+from focused.scheduling.starts import untaught_prioritizer
 
 OFFSETS = tuple(range(-5, 6))
 _MOST_ROWS, _AT_ONCE = 50_000, 1_000

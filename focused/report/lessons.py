@@ -7,10 +7,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from focused.arrays import save_arrays
-from focused.frontier.starts import untaught_prioritizer
 from focused.prioritizers.base import Lessons
 from focused.registry import usable
 from focused.report.reader import CrawlReader
+from focused.scheduling.starts import untaught_prioritizer
 
 
 class NothingLearned(ValueError):

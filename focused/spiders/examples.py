@@ -16,12 +16,12 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from focused.addon import enable
-from focused.frontier.requests import META
-from focused.middlewares.errors import Postponed, Refused
+from focused.components import enable
+from focused.errors import Postponed, Refused
 from focused.pages.fetched import Fetched
 from focused.responses import limits_of, response_to_page_now
 from focused.running.loop import Stopped
+from focused.scheduling.requests import META
 from focused.starting import demote_lists
 
 logger = logging.getLogger(__name__)

@@ -24,7 +24,7 @@ from focused.lab.site.server import SiteServer
 from focused.report.job_reader import JobReader
 
 SCRIPT = Path(__file__).with_name("foreign_crawls.py")
-SCHEDULERS = {"ours": "focused.frontier.scheduler.FrontierScheduler", "stock": "scrapy.core.scheduler.Scheduler"}
+SCHEDULERS = {"ours": "focused.scheduling.scheduler.FrontierScheduler", "stock": "scrapy.core.scheduler.Scheduler"}
 SPIDERS = ("plain", "rules", "map")
 KINDS = ("dict", "item", "dataclass", "frozen", "attrs", "pydantic")
 HUB = "http://hub.example/"

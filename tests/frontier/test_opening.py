@@ -8,11 +8,11 @@ import pytest
 from scrapy.settings import Settings
 
 from focused.critics.keywords import KeywordsCritic
-from focused.frontier.resume import open_folder
 from focused.frontier.store import SEED_RANK, NewLink, Outcome
 from focused.parts import Parts
 from focused.prioritizers.trainer import Trainer
 from focused.redis.workers.opening import join
+from focused.scheduling.resume import open_folder
 from focused.topics.topic import Topic
 from focused.visits.visits import Visits
 from tests.frontier.frontiers import Frontier, Plain, add, lease

@@ -56,7 +56,7 @@ class HandsOnSpider(scrapy.Spider):
 ON = "A star is seen through a telescope, and a galaxy is seen as many stars. "
 OFF = "Simmer the onions in butter until they are soft, then add flour and milk to make a smooth sauce. "
 STOCK = {"SCHEDULER": "scrapy.core.scheduler.Scheduler"}
-OURS = {"SCHEDULER": "focused.frontier.scheduler.FrontierScheduler"}
+OURS = {"SCHEDULER": "focused.scheduling.scheduler.FrontierScheduler"}
 
 
 def site() -> dict[str, Reply]:

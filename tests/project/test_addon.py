@@ -272,7 +272,7 @@ def test_settings_that_are_the_projects_own_affair_are_left_alone():
     """The bot's name, its log, its output: they are no part of how a topic is crawled."""
     from scrapy.settings import Settings
 
-    from focused.addon import enable
+    from focused.components import enable
 
     settings, plain = Settings(), Settings()
     enable(settings)
@@ -294,7 +294,7 @@ def test_what_others_build_on_is_named_in_one_place_and_loads_nothing_before_it_
 
 
 @pytest.mark.parametrize(
-    "scheduler", ["focused.frontier.scheduler.FrontierScheduler", "scrapy.core.scheduler.Scheduler"]
+    "scheduler", ["focused.scheduling.scheduler.FrontierScheduler", "scrapy.core.scheduler.Scheduler"]
 )
 def test_the_first_page_of_a_spider_is_named_if_it_cannot_be_crawled(project: ForeignProject, scheduler: str):
     with socket.socket() as taken:

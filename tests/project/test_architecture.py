@@ -14,10 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 SOURCES = sorted((ROOT / "focused").rglob("*.py"))
-PLAIN = (
-    *("pages", "critics", "prioritizers", "papers/critics", "papers/prioritizers", "papers/pages"),
-    *("frontier/order.py", "frontier/store_sqlite.py"),
-)
+PLAIN = ("pages", "critics", "prioritizers", "frontier", "papers/critics", "papers/prioritizers", "papers/pages")
 NOT_IN_PLAIN = ("scrapy", "twisted", "redis", "scrapy_redis")
 HEAVY = ("sklearn", "scipy", "joblib", "wordfreq", "rich", "jinja2")
 
@@ -35,10 +32,7 @@ def module_of(path: Path) -> str:
 
 def plain_modules() -> list[str]:
     folder = ROOT / "focused"
-    files = [
-        path for room in PLAIN for path in ([folder / room] if room.endswith(".py") else (folder / room).rglob("*.py"))
-    ]
-    return sorted(module_of(path) for path in files)
+    return sorted(module_of(path) for room in PLAIN for path in (folder / room).rglob("*.py"))
 
 
 def imports_of(path: Path) -> set[str]:

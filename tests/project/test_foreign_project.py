@@ -14,7 +14,7 @@ from tests.installed import Environment, build, clone
 from tests.project.foreign import ForeignProject, Ran
 
 PAGES = 200
-OURS = "focused.frontier.scheduler.FrontierScheduler"
+OURS = "focused.scheduling.scheduler.FrontierScheduler"
 SCRAPYS = "scrapy.core.scheduler.Scheduler"
 SCHEDULERS = pytest.mark.parametrize("scheduler", [OURS, SCRAPYS], ids=["our frontier", "Scrapy's scheduler"])
 

@@ -7,13 +7,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from focused.frontier.resume import MODEL
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Lessons, Prioritizer
 from focused.redis.lessons import pooled_to_bytes
 from focused.redis.pool import ModelDamaged, Pool
 from focused.redis.store import RedisStore
 from focused.redis.workers.trainer import PooledTrainer, RoleLost, restored
+from focused.scheduling.resume import MODEL
 
 NONE = Evidence.of(np.zeros(2, np.int64), np.zeros(0, np.uint32), np.zeros((1, 1), np.float32))
 

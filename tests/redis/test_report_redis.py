@@ -11,13 +11,13 @@ import pytest
 from lxml import html
 from scrapy.settings import Settings
 
-from focused.frontier.starts import ABOUT
 from focused.frontier.store import NewLink, Outcome, PageRecord
 from focused.lab.redis.server import RedisServer
 from focused.redis.reading.reader import open_readers
 from focused.redis.store import RedisStore
 from focused.report.figures import PageFigures, PageGroup
 from focused.report.reader import CrawlReader
+from focused.scheduling.starts import ABOUT
 from tests.frontier.frontiers import Plain, lease
 
 Scrapy = Callable[..., subprocess.CompletedProcess[str]]

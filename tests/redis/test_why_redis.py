@@ -12,7 +12,6 @@ from lxml import html
 from scrapy.settings import Settings
 
 from focused.critics.base import Verdict
-from focused.frontier.starts import ABOUT
 from focused.frontier.store import Lease, NewLink, Outcome, PageRecord
 from focused.lab.redis.server import RedisServer
 from focused.pages.page import PageLimits, parse_page
@@ -27,6 +26,7 @@ from focused.report.lessons import read_lessons
 from focused.report.reader import CrawlReader
 from focused.report.waiting import list_next
 from focused.report.why import UnknownLink, explain_link
+from focused.scheduling.starts import ABOUT
 from focused.visits.training import MODEL
 from tests.frontier.frontiers import lease
 

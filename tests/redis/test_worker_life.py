@@ -15,7 +15,6 @@ from scrapy import Request
 from scrapy.settings import Settings
 
 from focused.critics.keywords import KeywordsCritic
-from focused.frontier.engine import Pace
 from focused.frontier.store import JobRefused, Lease, LinkHost, NewLink, StoreAway
 from focused.pages.page import page_from_html
 from focused.parts import Parts
@@ -26,6 +25,7 @@ from focused.redis.workers.connection import connect, crawl_name, server_name, s
 from focused.redis.workers.departures import Departures
 from focused.redis.workers.ending import Ending
 from focused.redis.workers.opening import check_job, join
+from focused.scheduling.engine import Pace
 from focused.topics.topic import Topic
 from focused.visits.seeds import CRITIC_STATE, learn_from_seed
 

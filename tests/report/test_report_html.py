@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from lxml import etree, html
 
-from focused.frontier.starts import read_starts
 from focused.frontier.store import JobRefused
 from focused.lab.site.crawl import CrawlResult, run_crawl
 from focused.lab.site.server import SiteServer
 from focused.report.html import render_report
 from focused.report.job_reader import JobReader
+from focused.scheduling.starts import read_starts
 
 LOADS = {"src", "srcset", "data", "action", "formaction", "background", "poster", "xlink:href", "ping"}
 

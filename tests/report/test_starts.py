@@ -11,10 +11,10 @@ import pytest
 
 from focused.files import write_whole
 from focused.frontier.records import FILE, Lock, read_records
-from focused.frontier.starts import note_end, read_about, read_starts
 from focused.frontier.store import JobRefused
 from focused.lab.site.crawl import CrawlResult, run_crawl
 from focused.lab.site.server import SiteServer
+from focused.scheduling.starts import note_end, read_about, read_starts
 
 TOPIC = 'name = "b"\nkeywords = ["bird"]\nseeds = ["http://a.example/"]\n[prioritizer]\nd_max = 3\n'
 

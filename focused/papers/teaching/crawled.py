@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from focused.frontier.combining import combined
 from focused.frontier.evidence import EvidenceReader, leading_to
-from focused.frontier.starts import read_about, untaught_prioritizer
 from focused.frontier.store import SEED_RANK
 from focused.pages.evidence import Evidence
 from focused.papers.critics.levels import level_of_name
 from focused.papers.prioritizers.lexical import FEATURES, Lexical
+from focused.scheduling.starts import read_about, untaught_prioritizer
 from focused.teaching.plan import CannotTeach
 
 Ints = NDArray[np.int64]

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import numpy as np
 
-from focused.frontier.starts import read_about
 from focused.papers.prioritizers.lexical import Lexical
 from focused.papers.prioritizers.taught import FiguresByName, TaughtCard, TeachingProgress, save_taught
 from focused.papers.teaching.crawled import Crawled, Floats, read_crawled
+from focused.scheduling.starts import read_about
 from focused.teaching.plan import CannotTeach
 from focused.topics.identity import slug
 from focused.topics.topic import Topic

@@ -18,7 +18,6 @@ import msgpack
 from redis import Redis
 
 from focused.defaults import DEFAULTS
-from focused.frontier.starts import ABOUT
 from focused.redis.reading.status import MemoryStatus, RedisStatus, StartList, WorkerStatus
 from focused.redis.server import prefix_of
 from focused.report.status import (
@@ -32,6 +31,7 @@ from focused.report.status import (
     per_minute,
     rounded,
 )
+from focused.scheduling.starts import ABOUT
 from focused.visits.training import MODEL
 
 _SCRIPT = (files("focused.redis.reading") / "status.lua").read_text("utf-8")

@@ -21,7 +21,6 @@ from redis import Redis
 from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
-from focused.frontier.starts import ABOUT, parse_about
 from focused.frontier.store import SEED_RANK, JobRefused, Outcome, State
 from focused.pages.evidence import Evidence
 from focused.pages.urls import url_to_key
@@ -34,6 +33,7 @@ from focused.redis.workers.connection import connect, server_name, start_urls_ke
 from focused.report.reader import CrawlReader, LinkLine, PageLine, PageTable, WaitingLinks
 from focused.report.status import MOST_HOSTS
 from focused.report.words import WordTable
+from focused.scheduling.starts import ABOUT, parse_about
 from focused.visits.training import MODEL
 
 # Others push seeds to a key that has the name of the spider in it.

@@ -6,10 +6,10 @@ from time import monotonic
 
 from scrapy import Request
 
-from focused.frontier.engine import EngineAccess
-from focused.frontier.job import Company
 from focused.frontier.store import Lease
+from focused.job import Company
 from focused.redis.store import RedisStore
+from focused.scheduling.engine import EngineAccess
 
 # Seconds until somebody looks. Where it took longer, the event loop was busy, and so was the request not sent at once.
 _USUAL = 0.06

@@ -18,8 +18,6 @@ from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import _schedule_coro
 
 from focused.defaults import read
-from focused.frontier.dispatcher import Dispatcher
-from focused.frontier.engine import EngineAccess
 from focused.frontier.store import StoreBroken
 from focused.parts import Parts
 from focused.redis.store import RedisStore
@@ -28,6 +26,8 @@ from focused.redis.workers.departures import Departures
 from focused.redis.workers.ending import Ending
 from focused.redis.workers.learning import SharedLearning
 from focused.redis.workers.seeds import PushedSeeds
+from focused.scheduling.dispatcher import Dispatcher
+from focused.scheduling.engine import EngineAccess
 from focused.visits.seeds import restore_critic
 
 logger = logging.getLogger(__name__)

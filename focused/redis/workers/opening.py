@@ -16,10 +16,8 @@ from scrapy.settings import BaseSettings
 
 from focused.critics.base import Critic
 from focused.defaults import read
-from focused.frontier.engine import EngineAccess
-from focused.frontier.job import OpenJob
-from focused.frontier.resume import identity_of, store_options, take_up
 from focused.frontier.store import JobRefused
+from focused.job import OpenJob
 from focused.parts import Parts
 from focused.prioritizers.base import Prioritizer
 from focused.redis.server import anew, is_at_work, whose
@@ -28,6 +26,8 @@ from focused.redis.workers.connection import connect, crawl_name, server_name, s
 from focused.redis.workers.ending import Ending
 from focused.redis.workers.learning import PooledTraining
 from focused.redis.workers.membership import Membership
+from focused.scheduling.engine import EngineAccess
+from focused.scheduling.resume import identity_of, store_options, take_up
 from focused.topics.topic import Topic
 
 logger = logging.getLogger(__name__)

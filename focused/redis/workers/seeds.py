@@ -18,8 +18,8 @@ from scrapy.crawler import Crawler
 from scrapy_redis import defaults
 
 from focused.addresses import to_url
-from focused.frontier.requests import META
 from focused.redis.server import Server
+from focused.scheduling.requests import META
 
 logger = logging.getLogger(__name__)
 

@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 from scrapy.settings import Settings
 
-from focused.frontier.engine import EngineAccess, Pace
 from focused.pages.urls import url_to_host
+from focused.scheduling.engine import EngineAccess, Pace
 
 
 @pytest.mark.parametrize("url", ["http://h.example/", "http://[2001:db8::1]/", "http://[2001:db8::1]:8080/"])

@@ -3,7 +3,7 @@
 A request goes *waiting → leased → done*. It is acknowledged when it has left the engine's in-progress set, that is
 after callback *and* pipelines. Retries and redirects come back through `enqueue_request` while the original is still
 in progress; they carry its lease token and re-enter under it. What became of a request is told by others in its meta
-(`focused.frontier.outcomes`), or by a page that was recorded under its token (`focused.pipelines.critic`).
+(`focused.scheduling.outcomes`), or by a page that was recorded under its token (`focused.pipelines.critic`).
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from scrapy.http import Response
 from scrapy.utils.asyncio import CallLaterResult, call_later
 
 from focused.defaults import read
-from focused.frontier.dispatcher import Dispatcher
-from focused.frontier.job import OpenJob, place_of
-from focused.frontier.outcomes import POSTPONED, note
-from focused.frontier.requests import META, is_plain, request_from_bytes, request_to_bytes
+from focused.errors import Refused
 from focused.frontier.store import Admitted, FrontierStore, Lease, LinkHost, NewLink, Outcome, StoreBroken
-from focused.middlewares.errors import Refused
+from focused.job import OpenJob, place_of
 from focused.pages.urls import join, url_to_host, url_to_key
 from focused.parts import Asked
+from focused.scheduling.dispatcher import Dispatcher
+from focused.scheduling.outcomes import POSTPONED, note
+from focused.scheduling.requests import META, is_plain, request_from_bytes, request_to_bytes
 from focused.starting import close_before_start, topic_of
 from focused.visits.visit import Scored, Visit
 

@@ -11,10 +11,6 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.utils.defer import _schedule_coro
 
-from focused.frontier.engine import EngineAccess
-from focused.frontier.job import Company, OpenJob
-from focused.frontier.outcomes import OutcomeNoter, note
-from focused.frontier.requests import META, priority_to_base
 from focused.frontier.store import (
     SEED_RANK,
     Admitted,
@@ -26,8 +22,12 @@ from focused.frontier.store import (
     StoreAway,
     StoreBroken,
 )
+from focused.job import Company, OpenJob
 from focused.pages.urls import join, url_to_host
 from focused.parts import Asked, Component
+from focused.scheduling.engine import EngineAccess
+from focused.scheduling.outcomes import OutcomeNoter, note
+from focused.scheduling.requests import META, priority_to_base
 from focused.starting import refusal_of
 from focused.visits.visit import Scored, Visit
 

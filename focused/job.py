@@ -24,8 +24,8 @@ from focused.topics.topic import Topic
 from focused.visits.training import Training
 
 if TYPE_CHECKING:
-    from focused.frontier.dispatcher import Dispatcher
     from focused.parts import Parts
+    from focused.scheduling.dispatcher import Dispatcher
 
 
 class Company:

@@ -16,14 +16,14 @@ from scrapy.utils.job import job_dir
 from focused.arrays import Arrays, load_arrays
 from focused.critics.base import Critic
 from focused.defaults import read
-from focused.frontier.job import Company, OpenJob
 from focused.frontier.job_file import JobFile
 from focused.frontier.records import FILE
-from focused.frontier.starts import note_start
 from focused.frontier.store import FrontierStore, JobRefused
 from focused.frontier.store_sqlite import SqliteStore
+from focused.job import Company, OpenJob
 from focused.parts import Parts
 from focused.prioritizers.base import Prioritizer
+from focused.scheduling.starts import note_start
 from focused.topics.identity import fingerprint
 from focused.topics.topic import Topic
 from focused.visits.seeds import restore_critic

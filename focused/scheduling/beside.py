@@ -13,13 +13,13 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.utils.asyncio import CallLaterResult, call_later
 
-from focused.frontier.dispatcher import Dispatcher
-from focused.frontier.job import OpenJob
-from focused.frontier.requests import META
-from focused.frontier.resume import open_job
 from focused.frontier.store import SEED_RANK, FrontierStore, Lease, LinkHost, NewLink, Outcome, StoreBroken
+from focused.job import OpenJob
 from focused.pages.urls import join, url_to_host
 from focused.parts import parts_of
+from focused.scheduling.dispatcher import Dispatcher
+from focused.scheduling.requests import META
+from focused.scheduling.resume import open_job
 from focused.starting import close_before_start
 from focused.visits.visit import Visit
 

@@ -17,9 +17,9 @@ from scrapy.utils.misc import load_object
 from twisted.python.failure import Failure
 
 from focused import signals
-from focused.frontier.requests import META
+from focused.errors import Postponed, Refused
 from focused.frontier.store import Outcome
-from focused.middlewares.errors import Postponed, Refused
+from focused.scheduling.requests import META
 
 POSTPONED = "postponed"
 _MOST_DETAIL = 200

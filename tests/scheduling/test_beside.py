@@ -8,8 +8,8 @@ import pytest
 from scrapy import Spider
 from scrapy.utils.test import get_crawler
 
-from focused.frontier.beside import store_of
 from focused.frontier.store import JobRefused, StoreAway
+from focused.scheduling.beside import store_of
 
 REASONS = [(JobRefused("in use"), "job_refused"), (StoreAway("away"), "store_broken")]
 
@@ -22,8 +22,8 @@ def test_a_job_that_cannot_be_opened_ends_its_crawl_once_and_as_any_scrapy_can(
         raise error
 
     closed: list[str] = []
-    monkeypatch.setattr("focused.frontier.beside.open_job", cannot)
-    monkeypatch.setattr("focused.frontier.beside.close_before_start", lambda _, closing: closed.append(closing))
+    monkeypatch.setattr("focused.scheduling.beside.open_job", cannot)
+    monkeypatch.setattr("focused.scheduling.beside.close_before_start", lambda _, closing: closed.append(closing))
     crawler = get_crawler(settings_dict={"FOCUSED_TOPIC": "star galaxy"})
     crawler.spider = Spider("theirs")
     assert [store_of(crawler) for _ in range(2)] == [None, None], "several components ask for it"
