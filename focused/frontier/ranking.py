@@ -65,7 +65,8 @@ class Ranking:
         self._forget(source)
         self.blocks.add(source, evidence)
         full = table.pieces[links] >= self.most_pieces
-        self._merge(links, scores)
+        how, most = self.prioritizer.combine, self.most_pieces
+        take_in(table.score, table.pieces, links, scores, how=how, most=most)
         self._evict(list(dict.fromkeys(links[full & (table.state[links] == State.WAITING)].tolist())))
         table.version[links] = self.version
         self.wait_all(np.unique(links[table.state[links] == State.WAITING]))
@@ -76,27 +77,18 @@ class Ranking:
         return bool(old and self.table.pieces[link])
 
     def score_again(self, link: int) -> None:
-        """Score one link by the snapshot of now."""
-        evidence = self.blocks.of([link])
-        if evidence is None:
-            return
-        scores = self.prioritizer.finite_scores(evidence)
-        one = np.zeros(len(scores), np.int64)
-        self.table.score[link] = combined(scores, one, 1, self.prioritizer.combine)[0]
-        self.table.version[link] = self.version
-
-    def _merge(self, links: NDArray[np.int64], scores: NDArray[np.float32]) -> None:
-        how, most = self.prioritizer.combine, self.most_pieces
-        take_in(self.table.score, self.table.pieces, links, scores, how=how, most=most)
+        """Score one link by the snapshot of now, from all its evidence."""
+        evidence, score = self.blocks.of([link]), 0.0
+        if evidence is not None:
+            scores = self.prioritizer.finite_scores(evidence)
+            score = combined(scores, np.zeros(len(scores), np.int64), 1, self.prioritizer.combine)[0]
+        self.table.score[link], self.table.version[link] = score, self.version
 
     def _forget(self, source: int) -> None:
         """A page is fetched a second time (its first fetch was cut short): its evidence is replaced."""
         for link in self.blocks.drop(source):
-            self.table.pieces[link] = 0
-            self.table.score[link] = 0.0
-            left = self.blocks.of([link])
-            if left is not None:
-                self._merge(np.full(len(left), link), self.prioritizer.finite_scores(left))
+            self.table.pieces[link] = len(self.blocks.pieces([link])[link])
+            self.score_again(link)
 
     def _evict(self, links: list[int]) -> None:
         """Let go of pieces of evidence beyond the most: not the first, and not the best where the best counts."""

@@ -146,8 +146,13 @@ class Server:
 
     def _failed(self, error: Exception, began: float) -> None:
         """Raise what need not be tried again."""
-        if isinstance(error, ResponseError) and not _may_pass(error):
-            self._check_there(error)
+        if str(error).startswith(_LOST):
+            raise StoreBroken(
+                f"{self.prefix[:-1]} is no longer in Redis: it was deleted, or Redis restarted without what it had; "
+                f"with appendonly it keeps a crawl"
+            ) from error
+        may_pass = isinstance(error, _PASSING_ERRORS) or str(error).startswith(_PASSING)
+        if isinstance(error, ResponseError) and not may_pass:
             raise error
         self._check_patience(began, error)
         if not self._is_away:
@@ -164,13 +169,6 @@ class Server:
             self.client.function_load(_LIBRARY, replace=True)
         return self.client.fcall(_NAME, 1, *arguments)
 
-    def _check_there(self, error: ResponseError) -> None:
-        if str(error).startswith(_LOST):
-            raise StoreBroken(
-                f"{self.prefix[:-1]} is no longer in Redis: it was deleted, or Redis restarted without what it had; "
-                f"with appendonly it keeps a crawl"
-            ) from error
-
     def _check_patience(self, began: float, error: Exception) -> None:
         if self.is_ending():
             self._is_away = True
@@ -180,10 +178,6 @@ class Server:
                 f"Redis did not come back within {self._patience:.0f} seconds ({error}); what was acknowledged is as "
                 f"safe as Redis keeps it: start the same command again when it is there"
             )
-
-
-def _may_pass(error: ResponseError) -> bool:
-    return isinstance(error, _PASSING_ERRORS) or str(error).startswith(_PASSING)
 
 
 def operation(name: str, *arguments: Any) -> bytes:
