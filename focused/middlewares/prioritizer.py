@@ -43,11 +43,9 @@ class PrioritizerMiddleware(Component):
 
     async def item_through(self, item: Any, response: Any) -> None:
         """Our item has left the pipelines: the job keeps it as they made it. If they took it for another, learn now."""
-        visit = (
-            self.parts.visits.of(response.meta.get(META, {}).get("token", 0))
-            if isinstance(response, Response)
-            else None
-        )
+        if not isinstance(response, Response):
+            return
+        visit = self.parts.visits.of(response.meta.get(META, {}).get("token", 0))
         if visit is not None and visit.gives_item:
             keep_item(item, visit)
             await self.parts.learning.page_done(visit)
@@ -70,7 +68,8 @@ class PrioritizerMiddleware(Component):
             return
         for request in requests:
             yield request
-        if output.end is not None and output.has_failed:
+        if output.end is not None and not isinstance(output.end, CloseSpider):
+            # The callback has failed. (One that closes the spider has not.)
             raise output.end
         if visit is not None:
             visit.gives_item = bool(output.items)
@@ -174,11 +173,6 @@ class _Output:
         self.requests: list[Request] = []
         self.items: list[PageItem] = []
         self.end: Exception | None = None
-
-    @property
-    def has_failed(self) -> bool:
-        """Did the callback fail? (One that closes the spider has not.)"""
-        return self.end is not None and not isinstance(self.end, CloseSpider)
 
     async def collect(self, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
         """Take requests and our items out; all else goes on at once."""

@@ -51,12 +51,9 @@ class GuardedResolver:
 @implementer(IResolutionReceiver)
 class _Sieve:
     def __init__(self, guard: GuardedResolver, receiver: Any, host: str, port: int) -> None:
-        self._guard = guard
-        self._receiver = receiver
-        self._host = host
-        self._port = port
-        self._refused = ""
-        self._passed = False
+        self._guard, self._receiver = guard, receiver
+        self._host, self._port = host, port
+        self._refused, self._passed = "", False
 
     def resolutionBegan(self, resolutionInProgress: Any) -> None:  # noqa: N802, N803
         self._receiver.resolutionBegan(resolutionInProgress)
