@@ -215,10 +215,10 @@ def read(settings: BaseSettings, name: str) -> Any:
     return value
 
 
-def read_all(kind: type[T], settings: BaseSettings, *prefixes: str) -> T:
-    """A dataclass of settings: each is called as its field is, after one of the prefixes."""
+def read_all(kind: type[T], settings: BaseSettings, *groups: str) -> T:
+    """A dataclass of settings: the field ``depth`` is ``FOCUSED_GROUP_DEPTH``, of whichever group has one."""
     values = {}
     for field in fields(kind):  # type: ignore[arg-type]  # a dataclass, which no bound of T can say
-        names = (f"{prefix}{field.name.upper()}" for prefix in prefixes)
+        names = (f"FOCUSED_{group}_{field.name.upper()}" for group in groups)
         values[field.name] = read(settings, next(name for name in names if name in SETTINGS))
     return kind(**values)

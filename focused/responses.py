@@ -22,7 +22,7 @@ IN_THREAD = 64 * 1024
 
 def limits_of(settings: BaseSettings) -> PageLimits:
     """The most that is taken from one page, as the settings say."""
-    return read_all(PageLimits, settings, "FOCUSED_PAGE_")
+    return read_all(PageLimits, settings, "PAGE")
 
 
 async def response_to_page(response: TextResponse, limits: PageLimits, lexicon: Lexicon) -> Page:

@@ -44,7 +44,7 @@ class BackoffMiddleware(Component):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self.health = HostHealth(read_all(Patience, crawler.settings, "FOCUSED_BACKOFF_"))
+        self.health = HostHealth(read_all(Patience, crawler.settings, "BACKOFF"))
 
     def is_wanted(self) -> bool:
         return True

@@ -85,7 +85,7 @@ class Scope:
     @classmethod
     def from_settings(cls, settings: BaseSettings) -> Self:
         """The scope that the settings describe."""
-        return cls(read_all(Rules, settings, "FOCUSED_SCOPE_", "FOCUSED_TRAP_"))
+        return cls(read_all(Rules, settings, "SCOPE", "TRAP"))
 
     def admit(self, urls: Sequence[str], depth: int) -> list[str | None]:
         """For each address the one under which it may enter the frontier, or None."""
