@@ -18,7 +18,7 @@ import pytest
 from redis import RedisCluster
 from scrapy.settings import Settings
 
-from focused.frontier.store import NewLink, Outcome, PageRecord
+from focused.frontier.store import JobRefused, NewLink, Outcome, PageRecord
 from focused.lab.process import crawl_environment
 from focused.lab.redis.server import RedisServer
 from focused.redis.reading.reader import open_readers
@@ -462,6 +462,21 @@ def test_what_cannot_be_asked_is_told_clearly(redis: RedisServer, worker: Worker
     worker("a:1")
     assert "there is no crawl 'tea' at" in scrapy("status", redis.url, "--crawl", "tea").stderr
     assert "there is: 'birds'" in scrapy("status", redis.url, "--crawl", "tea").stderr
+
+
+def test_what_another_version_has_written_is_refused_but_for_its_items(redis: RedisServer, worker: Workers) -> None:
+    one = worker("a:1")
+    add(one, "x", 1)
+    fetch(one, 0.9)
+    with redis.client() as client:
+        client.hset("{focused:birds}:meta", "of:format", "2")
+    (reader,) = open_readers(redis.url, "birds", Settings())
+    told = r"'birds' at .* was written by another version \(format 2, this one reads \d+\): `scrapy export` still"
+    with reader:
+        for ask in (reader.status, lambda: reader.link_at("http://x/0"), lambda: reader.waiting_links(Plain())):
+            with pytest.raises(JobRefused, match=told):
+                ask()
+        assert [item["url"] for item in reader.items()] == ["http://x/0"]
 
 
 def test_a_server_that_does_not_answer_is_told_soon(scrapy: Scrapy) -> None:

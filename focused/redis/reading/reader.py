@@ -29,6 +29,7 @@ from focused.redis.reading.figures import read_redis_status
 from focused.redis.reading.status import RedisStatus, StartList
 from focused.redis.records import HEAD, Packing
 from focused.redis.server import crawls_on, prefix_of
+from focused.redis.store import FORMAT
 from focused.redis.workers.connection import connect, server_name, start_urls_key
 from focused.report.reader import CrawlReader, LinkLine, PageLine, PageTable, WaitingLinks
 from focused.report.status import MOST_HOSTS
@@ -83,6 +84,7 @@ class RedisReader(CrawlReader):
     # --- how it was made, and its status ----------------------------------------------------------------------
 
     def status(self, most_hosts: int = MOST_HOSTS) -> RedisStatus:
+        self._check_format()
         with _reading(self.place):
             status = read_redis_status(self._client, self.name, self.place, self._start_urls(), most_hosts)
         if status is None:
@@ -137,6 +139,7 @@ class RedisReader(CrawlReader):
     # --- links -------------------------------------------------------------------------------------------------
 
     def link_at(self, *urls: str) -> LinkLine | None:
+        self._check_format()
         keys = [url_to_key(url).to_bytes(8, "big") for url in urls]
         entries = self._ask("hmget", "ids", keys) if keys else []
         links = (self.link(int.from_bytes(entry[:4], "big")) for entry in entries if entry)
@@ -173,6 +176,7 @@ class RedisReader(CrawlReader):
 
     def waiting_links(self, prioritizer: Prioritizer) -> WaitingLinks:
         """As Redis has them in order: by the model that scored them last."""
+        self._check_format()
         links, heads = self._heads("links", HEAD)
         rank = np.zeros(int(links.max(initial=0)) + 1, np.float32)
         for numbers, ranks in self._ranks():
@@ -219,6 +223,15 @@ class RedisReader(CrawlReader):
         return evidence if len(evidence) else None
 
     # --- asking ------------------------------------------------------------------------------------------------
+
+    def _check_format(self) -> None:
+        """JobRefused if another version has written the crawl; its items and its model can be read all the same."""
+        written = (self._ask("hget", "meta", "of:format") or b"").decode()
+        if written not in {"", str(FORMAT)}:
+            raise JobRefused(
+                f"the crawl {self.name!r} at {self.place} was written by another version (format {written}, this one "
+                f"reads {FORMAT}): `scrapy export` still writes its items"
+            )
 
     def _packing(self) -> Packing:
         return Packing(int(self._ask("hget", "meta", "of:id bits") or 32))
