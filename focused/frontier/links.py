@@ -56,15 +56,6 @@ class LinkRows:
             self._file.write("INSERT INTO hosts VALUES (?, ?)", (number, name))
         return number
 
-    def read(self, link: int) -> tuple[Any, ...]:
-        """Address, depth, source, tries, base and request of a link, and the address of its source."""
-        row: tuple[Any, ...] = self._file.row(
-            "SELECT l.url, l.depth, l.source, l.tries, l.base, l.request, coalesce(source.url, '') "
-            "FROM links AS l LEFT JOIN links AS source ON source.id = l.source WHERE l.id = ?",
-            (link,),
-        )
-        return row
-
     def update(self, link: int, **values: Any) -> None:
         """Change columns of a link."""
         columns = ", ".join(f"{name} = ?" for name in values)

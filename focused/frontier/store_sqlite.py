@@ -44,6 +44,10 @@ from focused.prioritizers.base import Lessons, Prioritizer
 # How many links with an outdated score may be put back before one is handed out.
 _MOST_PUT_BACK = 8
 _MOST_COUNTED = 65_000
+_LEASED = (
+    "SELECT l.url, l.depth, l.source, l.tries, l.base, l.request, coalesce(source.url, '') "
+    "FROM links AS l LEFT JOIN links AS source ON source.id = l.source WHERE l.id = ?"
+)
 # Looked up for every link: an enum's attributes are slow.
 _WAITING = State.WAITING.value
 
@@ -410,7 +414,7 @@ class SqliteStore:
 
     def _hand_out(self, link: int) -> Lease:
         self._tokens += 1
-        url, depth, source, tries, base, request, parent = self._links.read(link)
+        url, depth, source, tries, base, request, parent = self._file.row(_LEASED, (link,))
         self._move(link, State.LEASED, tries=tries + 1)
         self.leases[self._tokens] = lease = Lease(
             token=self._tokens,
