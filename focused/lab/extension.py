@@ -20,11 +20,15 @@ from focused.warc.web import normal_form
 
 
 class LabExtension(Component):
-    """Closes the crawl after ``FOCUSED_LAB_PAGES`` pages that count; CPU seconds go into ``focused/lab/cpu``."""
+    """Closes the crawl after ``FOCUSED_LAB_PAGES`` pages that count.
+
+    Stats: ``focused/lab/pages``, those pages; ``focused/lab/cpu``, the CPU seconds.
+    """
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._left: int = read(crawler.settings, "FOCUSED_LAB_PAGES")
+        self._most: int = read(crawler.settings, "FOCUSED_LAB_PAGES")
+        self._pages = 0
         ignored = read(crawler.settings, "FOCUSED_LAB_IGNORED")
         lines = Path(ignored).read_text("utf-8").split("\n") if ignored else []
         self._ignored = {normal_form(url) for url in lines if url}
@@ -43,10 +47,11 @@ class LabExtension(Component):
     def page_judged(self, record: PageRecord) -> None:
         """Count a page, and close when there are enough."""
         if normal_form(record.url) not in self._ignored:
-            self._left -= 1
-            if self._left == 0:
+            self._pages += 1
+            if self._pages == self._most:
                 _schedule_coro(self.crawler.engine.close_spider_async(reason="lab"))
 
     def spider_closed(self) -> None:
         """Note what it cost."""
+        self.crawler.stats.set_value("focused/lab/pages", self._pages)
         self.crawler.stats.set_value("focused/lab/cpu", time.process_time() - self._began)

@@ -15,6 +15,7 @@ from focused.lab.jobs import FETCHES, JobFailed
 from focused.lab.page import write_page
 from focused.lab.plan import Plan
 from focused.lab.present import likeness_table, tables
+from focused.lab.process import STATS
 from focused.lab.replay.log import read_log
 
 ROOT = Path(__file__).parents[2]
@@ -102,6 +103,9 @@ def test_everything_is_written_down(fast):
     assert 3 <= page.count("<svg") <= 2 + len(results.plan.gammas)
     assert "apprentice" in page
     assert "<svg" in (out / "stars.svg").read_text()
+    stats = [json.loads(file.read_text()) for file in out.glob(f"crawls/stars/*/{STATS}")]
+    assert {each["focused/lab/pages"] for each in stats} == {PAGES}
+    assert all(each["focused/lab/cpu"] > 0 for each in stats)
 
 
 def test_each_run_is_measured_by_its_likeness_to_the_examples(fast):
