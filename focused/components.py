@@ -9,20 +9,11 @@ from focused import settings as ours
 
 _TABLES = ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "ITEM_PIPELINES", "EXTENSIONS")
 # Who a project is, and what Scrapy reads before it knows the spider.
-_OF_THE_PROJECT = frozenset(
-    {
-        "ADDONS",
-        "ASYNCIO_EVENT_LOOP",
-        "BOT_NAME",
-        "COMMANDS_MODULE",
-        "FEED_EXPORT_ENCODING",
-        "LOG_LEVEL",
-        "LOG_VERSIONS",
-        "NEWSPIDER_MODULE",
-        "SPIDER_MODULES",
-        "USER_AGENT",
-    }
-)
+_PROJECTS = """
+    ADDONS ASYNCIO_EVENT_LOOP BOT_NAME COMMANDS_MODULE FEED_EXPORT_ENCODING LOG_LEVEL LOG_VERSIONS NEWSPIDER_MODULE
+    SPIDER_MODULES USER_AGENT
+"""
+_OF_THE_PROJECT = frozenset(_PROJECTS.split())
 # A request that is put off comes back from our scheduler only; any other would drop it.
 _WITH_OUR_SCHEDULER = frozenset({"RETRY_HTTP_CODES", "focused.middlewares.backoff.BackoffMiddleware"})
 

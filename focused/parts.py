@@ -24,6 +24,7 @@ from focused.critics.choose import choose_critic, critic_for, topic_reference
 from focused.defaults import read
 from focused.frontier.store import FrontierStore, NewLink, Standing
 from focused.job import OpenJob
+from focused.learning import Learning
 from focused.pages.page import PageLimits
 from focused.pages.tokens import CrawlLexicon
 from focused.prioritizers.base import Prioritizer
@@ -38,7 +39,6 @@ from focused.topics.topic import Topic
 from focused.visits.visits import Visits
 
 if TYPE_CHECKING:
-    from focused.learning import Learning
     from focused.scheduling.dispatcher import Dispatcher
 
 logger = logging.getLogger(__name__)
@@ -79,9 +79,6 @@ class Parts:
 
     def begin(self, crawler: Crawler, job: OpenJob, frontier: Dispatcher) -> None:
         """The job is open: pages may come."""
-        # It needs this room.
-        from focused.learning import Learning  # noqa: PLC0415
-
         self.job = job
         tell, spider = crawler.signals.send_catch_log, crawler.spider
         self.visits = Visits(
