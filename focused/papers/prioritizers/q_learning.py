@@ -27,6 +27,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
+from sklearn.metrics import roc_auc_score
 
 from focused.arrays import look_up
 from focused.critics.base import Critic, Verdict
@@ -131,7 +132,7 @@ class QLearning(TaughtPrioritizer[QModel]):
         if len(np.unique(reward[known])) > 1 and len(np.unique(estimate[known])) > 1:
             figures["rank correlation"] = float(spearmanr(estimate[known], reward[known])[0])
         if best.any() and not best[held_out].all():
-            figures["links to targets above others"] = _above(estimate[best], estimate[held_out & ~best])
+            figures["links to targets above others"] = float(roc_auc_score(best[held_out], estimate[held_out]))
         return figures
 
     def evidence(self, page: Page, verdict: Verdict, links: Links, **known: Any) -> Evidence:
@@ -177,10 +178,3 @@ def _check(clicks: Clicks) -> None:
         )
     if not (clicks.layer > 0).any():
         raise NotTaught("all links on the paths lead to targets: paths must begin some clicks away from one")
-
-
-def _above(some: Floats, others: Floats) -> float:
-    """How often one of some is above one of the others, a tie counting half."""
-    ordered = np.sort(others)
-    below = np.searchsorted(ordered, some, "left") + np.searchsorted(ordered, some, "right")
-    return float(below.mean() / 2 / len(others))

@@ -13,7 +13,7 @@ import numpy as np
 from focused.critics.base import RELEVANT
 from focused.critics.classes import UNWANTED
 from focused.frontier.records import read_records
-from focused.papers.paths.draw import Field, Mask
+from focused.papers.paths.draw import Field
 from focused.papers.paths.graph import Graph, host_and_port
 from focused.papers.paths.path import PathsError
 from focused.papers.paths.topics import KnownTopic, read_table, read_topics, with_label
@@ -30,8 +30,9 @@ def field_of_web(
     web: Web, graph: Graph, topic: KnownTopic, labels: dict[str, list[str]], milestones: Sequence[str]
 ) -> Field:
     """A topic's part in a recorded web: its targets, inside its hosts, from its root pages."""
-    targets = _mask(web, topic.target_urls)
     inside = np.array([status == 200 for status in web.status])
+    targets = np.zeros(len(web), bool)
+    targets[[row for row in map(web.find, topic.target_urls) if row >= 0 and inside[row]]] = True
     if topic.hosts:
         inside &= np.array([host_and_port(url) in topic.hosts for url in web.urls])
     roots = [int(graph.leads_to[row]) for row in map(web.find, topic.seeds_root) if row >= 0]
@@ -100,12 +101,6 @@ def wanted_examples(name: str) -> list[str]:
     if not found:
         raise PathsError([f"topic {topic.name!r} has no wanted example with an address"])
     return found
-
-
-def _mask(web: Web, urls: Sequence[str]) -> Mask:
-    mask = np.zeros(len(web), bool)
-    mask[[row for row in map(web.find, urls) if row >= 0 and web.status[row] == 200]] = True
-    return mask
 
 
 def _labels_of(

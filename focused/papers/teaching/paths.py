@@ -44,7 +44,8 @@ class PathTeaching:
         name, options = choose_prioritizer(topic, settings)
         kind = find("prioritizer", name)
         if not issubclass(kind, TaughtPrioritizer):
-            raise CannotTeach(f"prioritizer {name!r} is not taught by paths; these are: {', '.join(taught())}")
+            others = [other for other, kind in usable("prioritizer") if issubclass(kind, TaughtPrioritizer)]
+            raise CannotTeach(f"prioritizer {name!r} is not taught by paths; these are: {', '.join(others)}")
         models = Folder(read(settings, "FOCUSED_MODELS"))
         critic = critic_for(topic, models, read(settings, "FOCUSED_CRITIC"))
         prioritizer = build(kind, options, critic=critic, file=topic.file)
@@ -82,11 +83,6 @@ class PathTeaching:
         )
         save_taught(self.models / slug(self.topic), self.prioritizer, card)
         return card
-
-
-def taught() -> list[str]:
-    """The names of the prioritizers that are taught by paths."""
-    return [name for name, kind in usable("prioritizer") if issubclass(kind, TaughtPrioritizer)]
 
 
 def addresses_of(paths: Sequence[Path]) -> list[str]:
