@@ -46,6 +46,8 @@ class LimitsExtension(Component):
     def spider_opened(self) -> None:
         """Take up the counts of an earlier start."""
         store_of(self.crawler)
+        if self.parts.frontier is not None:
+            self.parts.frontier.most_pages, self.parts.frontier.most_found = self._pages, self._found
         for reason, had, _ in self._enough():
             self._stop_for(had)
             close_before_start(self.crawler, reason)

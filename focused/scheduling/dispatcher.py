@@ -47,6 +47,8 @@ class Dispatcher(Component):
         super().__init__(crawler)
         self.is_broken = False
         self.cannot_begin = ""
+        # No more pages, and relevant ones, than these are handed out; 0: any number.
+        self.most_pages = self.most_found = 0
         self._engine = EngineAccess(crawler)
         self._outcomes = OutcomeNoter(crawler)
         self._company = Company()

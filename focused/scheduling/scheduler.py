@@ -58,8 +58,6 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
         settings = crawler.settings
         self._most_out: int = settings.getint("CONCURRENT_REQUESTS")
         self._per_host: int = read(settings, "FOCUSED_STOP_PER_HOST")
-        self._most_pages: int = read(settings, "FOCUSED_STOP_PAGES")
-        self._most_found: int = read(settings, "FOCUSED_STOP_FOUND")
         self._postponed_times: int = read(settings, "FOCUSED_POSTPONED_TIMES")
         crawler.signals.connect(self._spider_opened, signals.spider_opened)
 
@@ -295,17 +293,17 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
 
     def _is_full(self) -> bool:
         """Are as many pages out as may still come?"""
-        if not self._most_pages or self._coming_back:
+        if not self.most_pages or self._coming_back:
             return False
         standing = self.store.standing()
-        return standing.pages + len(self._out) + standing.leased_elsewhere >= self._most_pages
+        return standing.pages + len(self._out) + standing.leased_elsewhere >= self.most_pages
 
     def _is_done(self) -> bool:
         """Are as many pages there as were asked for? (Of those that are out elsewhere, some may come to nothing.)"""
-        if not (self._most_pages or self._most_found):
+        if not (self.most_pages or self.most_found):
             return False
         standing = self.store.standing()
-        return 0 < self._most_pages <= standing.pages or 0 < self._most_found <= standing.found
+        return 0 < self.most_pages <= standing.pages or 0 < self.most_found <= standing.found
 
     def _wake_at(self, wake: float | None) -> None:
         if wake is None:

@@ -78,9 +78,14 @@ class Membership(Departures):
         self._ending.stop()
         self._learning.close()
         standing = self.store.standing()
-        for name in ("dropped", "taken_back", "refused"):
-            if count := getattr(standing, name):
-                self.crawler.stats.set_value(f"focused/crawl/{name}", count)
+        counts = {
+            "focused/crawl/dropped": standing.dropped,
+            "focused/crawl/taken_back": standing.taken_back,
+            "focused/crawl/refused": standing.refused,
+        }
+        for name, count in counts.items():
+            if count:
+                self.crawler.stats.set_value(name, count)
 
     def _guarded(self, what: Callable[[], Any]) -> Callable[[], None]:
         """A looping call ends with its first error, and the worker would be taken for dead."""
