@@ -12,6 +12,9 @@ copyright = "2026, " + author
 
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 exclude_patterns = ["Thumbs.db"]
+# Most code blocks are commands and their output; and quotes in TOML and JSON must survive being copied.
+highlight_language = "text"
+smartquotes = False
 html_theme = "furo"
 html_title = f"Focused {version}"
 html_copy_source = False

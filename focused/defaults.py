@@ -18,12 +18,12 @@ from focused.schema import (
     DRY,
     FILE,
     HOSTS,
+    INNER,
     PATTERNS,
     POSITIVE,
     SHARE,
     SWITCH,
     TEXT,
-    TEXTS,
     Kind,
     named,
     typed,
@@ -170,7 +170,7 @@ SETTINGS = {
     "FOCUSED_INNER_ADDRESSES": Setting(typed(Literal["refuse", "allow"]), "refuse"),
     #: Inner addresses that are allowed nevertheless: addresses, networks (`10.0.0.0/8`) or names, each with or without
     #: `:port`
-    "FOCUSED_INNER_ALLOWED": Setting(TEXTS, []),
+    "FOCUSED_INNER_ALLOWED": Setting(INNER, []),
     #: Seconds after which robots.txt is fetched again
     "FOCUSED_ROBOTS_AGE": Setting(AMOUNT, 86_400.0),
     #: The longest wait, in seconds, before a robots.txt that could not be read is requested again; the first wait is a

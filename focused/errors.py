@@ -28,7 +28,7 @@ class Postponed(IgnoreRequest):
     """
 
     def __init__(self, reason: str, seconds: float) -> None:
-        super().__init__(f"{reason}: not before {seconds:.0f} seconds from now")
+        super().__init__(f"{reason}; next attempt in {seconds:.0f} seconds or later")
         self.reason = reason
         self.seconds = seconds
 

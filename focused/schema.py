@@ -18,6 +18,7 @@ from msgspec import Meta, inspect
 from focused.addresses import to_host, to_url
 from focused.problems import Problems
 from focused.registry import check_name
+from focused.safety.addresses import AddressPolicy
 
 Positive = Annotated[int, Meta(gt=0)]
 Share = Annotated[float, Meta(ge=0, le=1)]
@@ -153,6 +154,11 @@ def _to_file(value: Any) -> str:
     return os.path.realpath(path)
 
 
+def _to_inner(text: str) -> str:
+    AddressPolicy([text])
+    return text
+
+
 def _to_pattern(text: str) -> str:
     try:
         re.compile(text)
@@ -181,6 +187,6 @@ DRY = Kind("`h/k`", _to_dry)
 # Addresses may contain commas: one ends an address only where the next begins, or a line does.
 URLS = ListKind(to_url, "addresses", r"\s*,\s*(?=https?://|\s|$)|\s+")
 HOSTS = ListKind(to_host, "host names", r"[\s,]+")
-TEXTS = ListKind(str, "texts", r"[\s,]+")
+INNER = ListKind(_to_inner, "addresses, networks or names", r"[\s,]+")
 # Set apart by white space alone: {1,3} has a comma, an address has no space.
 PATTERNS = ListKind(_to_pattern, "regular expressions", r"\s+")

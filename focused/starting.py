@@ -107,7 +107,7 @@ def _disconnect_feeds(crawler: Crawler) -> None:
 
 def give_job_folder(topic: Topic, settings: BaseSettings) -> None:
     """Choose a job folder for a crawl that would leave nothing behind: it has none, and writes its items nowhere."""
-    if settings["JOBDIR"] or settings.getdict("FEEDS") or read(settings, "FOCUSED_FRONTIER") != "sqlite":
+    if settings["JOBDIR"] or settings.getdict("FEEDS") or (settings["FOCUSED_FRONTIER"] or "sqlite") != "sqlite":
         return
     # Here, so that spiders without a topic are spared it.
     from focused.topics.identity import slug  # noqa: PLC0415

@@ -67,7 +67,7 @@ class Command(ScrapyCrawl):
         stats = crawler.stats
         reason = stats.get_value("finish_reason")
         if reason is None:
-            return self._end(_FAILED, "interrupted before it had begun: the same command begins it, or goes on with it")
+            return self._end(_FAILED, "interrupted before it had begun: run the same command again")
         words = str(stats.get_value("focused/stopped_by") or reason)
         if refusal_of(crawler) and _log_is_shown():
             return _FAILURES[reason]

@@ -88,7 +88,7 @@ class LimitsExtension(Component):
     def _reason(self, reason: str) -> str:
         job = self.parts.job
         if reason == "shutdown" and job is not None and job.lasts:
-            return "it was interrupted; the same command goes on with it"
+            return "it was interrupted; run the same command again to resume it"
         return _REASONS.get(reason, reason)
 
     def _close(self, reason: str, words: str) -> None:
@@ -103,6 +103,6 @@ class LimitsExtension(Component):
 
 _REASONS = {
     "finished": "no link is left to follow",
-    "shutdown": "it was interrupted, and had no JOBDIR to go on from",
+    "shutdown": "it was interrupted; without a JOBDIR it cannot be resumed",
     "start_error": "the seeds could not be read",
 }

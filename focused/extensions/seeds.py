@@ -16,6 +16,13 @@ from focused.parts import Component
 
 logger = logging.getLogger(__name__)
 
+# By the reason of a `NotHtml`; for what says its type that type is named.
+_NOT_PAGES = {
+    "attachment": "its server sends it as an attachment, not as a page",
+    "binary": "its content is not HTML, whatever its server says",
+    "size": "it is larger than DOWNLOAD_MAXSIZE",
+    "unknown": "its server gives no type, and it does not begin like HTML",
+}
 _TRIED = "nothing was fetched: the job has tried these seeds before; give another JOBDIR"
 
 
@@ -31,7 +38,7 @@ class SeedsExtension(Component):
     def seed_missed(self, request: Request, error: BaseException) -> None:
         """Name the seed and the reason."""
         if isinstance(error, Postponed):
-            logger.warning("The seed %s is not crawled yet: %s", request.url, error)
+            logger.warning("The seed %s was put off: %s", request.url, error)
             return
         self._missed[request.url] = reason = why_missed(request, error)
         logger.warning("The seed %s was not crawled: %s", request.url, reason)
@@ -52,7 +59,8 @@ class SeedsExtension(Component):
 def why_missed(request: Request, error: BaseException) -> str:
     """Why a seed has no page, for people."""
     if isinstance(error, NotHtml):
-        return f"it is {name_of_type(request.url, error.content_type)}, not a page of HTML"
+        named = f"it is {name_of_type(request.url, error.content_type)}, not a page of HTML"
+        return _NOT_PAGES.get(str(error), named)
     if isinstance(error, HttpError):
         return f"the answer was HTTP {error.response.status}"
     return why_unreachable(request, error)

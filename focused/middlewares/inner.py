@@ -72,7 +72,7 @@ class InnerAddressMiddleware(Component):
             raise self._refuse(request, f"{host!r} resolves to the inner address {address}") from exception
 
     def _refuse(self, request: Request, reason: str) -> InnerAddress:
-        message = f"{request.url} is refused: {reason}. To crawl it, add it to FOCUSED_INNER_ALLOWED"
+        message = f"{request.url} is refused: {reason}. To crawl it, add the host to FOCUSED_INNER_ALLOWED"
         stats = self.crawler.stats
         if not stats.get_value("focused/inner/refused"):
             logger.warning("%s. More of the kind are only counted, in focused/inner/refused", message)

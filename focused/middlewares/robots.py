@@ -156,7 +156,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             seconds = min(_FIRST_WAIT * 2.0 ** min(rules.failures - 1, 30), self._longest_wait)
         rules.until = monotonic() + seconds
         host = rules.site.partition("://")[2]
-        logger.info("robots.txt of %s cannot be read (%s): the host waits for %.0f seconds", host, why, seconds)
+        logger.info("robots.txt of %s cannot be read (%s): next attempt in %.0f seconds", host, why, seconds)
 
     def _put_off(self, rules: SiteRules, request: Request) -> None:
         if rules.failures >= self._tries:

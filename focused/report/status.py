@@ -98,7 +98,7 @@ class Status(ABC):
     def next_step(self) -> str:
         """How to continue a crawl that does not run."""
         if self.state == CUT_SHORT:
-            return f"To continue, {self.again}: links that were in progress are fetched again, all else is kept."
+            return f"To continue, {self.again}: links that were in progress are fetched again; everything else is kept."
         if self.has_more:
             return f"To continue, {self.again}; raise the limit if it ended at one."
         return "No link is left to follow."

@@ -47,8 +47,7 @@ class AddressPolicy:
         except ValueError:
             if not host or "/" in host:
                 raise ValueError(
-                    f"FOCUSED_INNER_ALLOWED: {entry!r} is not an address, a network like '10.0.0.0/8' or a name, "
-                    "each with or without ':port'"
+                    f"{entry!r} is not an address, a network like '10.0.0.0/8' or a name, each with or without ':port'"
                 ) from None
             self._names.add((plain_name(host), port))
 
@@ -68,10 +67,11 @@ class AddressPolicy:
         literal = literal_address(host)
         if literal is not None:
             allowed = is_public(literal) or self._is_allowed(host, literal, port)
-            return "" if allowed else f"{host!r} is the inner address {literal}"
+            spelled = "" if str(literal) == host.strip("[]") else f" ({literal})"
+            return "" if allowed else f"{host!r} is an inner address{spelled}"
         if (plain_name(host), port) in self._proxies:
             return f"{host!r} is the proxy"
-        return f"{host!r} is a name of an inner network" if is_inner_name(host) else ""
+        return f"{host!r} is the name of an inner host" if is_inner_name(host) else ""
 
     def may_connect(self, host: str, port: int, address: str) -> bool:
         """May a connection be made to what a name was resolved to? This is the address that will be connected to."""

@@ -79,7 +79,7 @@ def open_folder(parts: Parts, folder: Path, settings: BaseSettings) -> SqliteSto
     store = SqliteStore(folder, parts.prioritizer, identity=identity, **store_options(parts, settings))
     standing = store.standing()
     if standing.pages or standing.waiting:
-        logger.info("Going on with the job in %s: %d pages, %d links wait", folder, standing.pages, standing.waiting)
+        logger.info("Resuming the job in %s: %d pages, %d links waiting", folder, standing.pages, standing.waiting)
     try:
         what = f"what the job in {str(folder)!r} has learned"
         learned_up_to = take_up(parts, store, settings, what=what, instead="give another JOBDIR")

@@ -64,7 +64,7 @@ async def teach_first(crawler: Crawler) -> None:
     topic = topic_of(crawler)
     if topic is None or not needs_teaching(topic, crawler.settings):
         return
-    logger.info("Topic %r has no trained critic yet: it is taught first", topic.name)
+    logger.info("Topic %r has no trained critic yet: training it first", topic.name)
     # Those of a crawl are frozen, and so would be a copy.
     own = Settings()
     own.update(crawler.settings)

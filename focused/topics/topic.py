@@ -126,8 +126,8 @@ def _unknown(spec: str) -> str:
     matches = near(spec, shipped, most=3)
     hint = f"; did you mean {' or '.join(map(repr, matches))}?" if matches else ""
     return (
-        f"topic {spec!r} is not a shipped one{hint} (there are {', '.join(shipped)}), "
-        f"and plain words are for scrapy crawl, with seeds to begin at: -a topic={spec!r} -a seeds=https://…"
+        f"there is no shipped topic {spec!r}{hint} (there are {', '.join(shipped)}); "
+        f"to crawl for plain words, add seeds: -a topic={spec!r} -a seeds=https://…"
     )
 
 

@@ -125,5 +125,5 @@ def test_a_prioritizer_that_compares_with_the_examples_can_be_had_before_the_cri
     path.write_text(path.read_text().replace('name = "lexical"', 'name = "logistic"'))
     result = crawl(site(), arguments={"topic": str(path), "prioritizer": "cosine"})
     assert result.exit_code == 0, result.log
-    assert "has no trained critic yet: it is taught first" in result.log
+    assert "has no trained critic yet: training it first" in result.log
     assert len(result.fetched) > PAGES / 2

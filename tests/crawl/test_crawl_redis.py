@@ -183,7 +183,7 @@ def test_a_crawl_that_was_ended_goes_on_and_one_that_is_done_has_nothing_left(cr
     first.signal(signal.SIGINT)
     site.answer()
     assert first.wait() == 0
-    assert "the same command goes on with it" in first.log
+    assert "run the same command again to resume it" in first.log
     assert workers.count("leased") == 0, "its leases went back at once"
     workers.start()
     assert workers.wait() == [0]

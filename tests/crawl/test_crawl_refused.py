@@ -76,6 +76,13 @@ def test_settings_that_cannot_be_used(tmp_path: Path, setting: dict[str, object]
     assert result.exit_code == 2
 
 
+def test_a_frontier_that_does_not_exist_is_named_with_the_other_mistakes(tmp_path: Path):
+    result = refused(tmp_path, WORDS, settings={"JOBDIR": "", "FOCUSED_FRONTIER": "disk", "FOCUSED_PATIENCE": 7})
+    assert "2 mistakes" in result.log
+    assert "FOCUSED_FRONTIER: 'disk' is not known" in result.log
+    assert result.exit_code == 2
+
+
 @pytest.mark.parametrize(
     ("text", "examples", "reason"),
     [

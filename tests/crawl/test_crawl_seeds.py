@@ -42,6 +42,18 @@ def test_a_seed_that_is_no_page_is_called_what_it_is(crawl, content_type: str, w
     ended_for(crawl({SEED: of_type(content_type)}), f"it is {what}, not a page of HTML")
 
 
+@pytest.mark.parametrize(
+    ("headers", "why"),
+    [
+        ({"Content-Type": "text/html"}, "its content is not HTML, whatever its server says"),
+        ({"Content-Disposition": "attachment"}, "its server sends it as an attachment, not as a page"),
+    ],
+)
+def test_a_seed_that_is_only_said_to_be_a_page(crawl, headers: dict[str, str], why: str):
+    reply = Reply(body=b"%PDF-1.4\n" + bytes(range(256)), headers={"Content-Type": "text/html", **headers})
+    ended_for(crawl({SEED: reply}), why)
+
+
 def test_a_sitemap_is_known_by_its_address(crawl):
     sitemap = "http://hub.example/sitemap_index.xml"
     result = crawl({sitemap: of_type("application/xml")}, arguments={"seeds": sitemap})

@@ -184,7 +184,7 @@ def test_a_missing_critic_is_taught_first_under_scrapys_own_command(project: For
     (project.folder / "stars.toml").write_text(topic)
     ran = project.scrapy("crawl", "articles", "-a", "topic=stars.toml", "-O", "items.jsonl", site=site)
     assert ran.code == 0, ran.log
-    assert "Topic 'stars' has no trained critic yet: it is taught first" in ran.log
+    assert "Topic 'stars' has no trained critic yet: training it first" in ran.log
     assert "INFO: Enabled" not in ran.log
     assert (project.folder / "models" / "stars").is_dir()
     assert len((project.folder / "items.jsonl").read_text().splitlines()) == len(PAGES) - 1

@@ -1,5 +1,7 @@
 """What counts as an inner address, in whatever notation."""
 
+import re
+
 import pytest
 
 from focused.safety.addresses import AddressPolicy, is_inner_name, is_public, literal_address
@@ -75,7 +77,7 @@ def test_a_port_may_be_the_schemes_own():
 
 @pytest.mark.parametrize("entry", ["", "10.0.0.0/99", "http://10.0.0.1/"])
 def test_entries_that_mean_nothing_are_named(entry):
-    with pytest.raises(ValueError, match="FOCUSED_INNER_ALLOWED"):
+    with pytest.raises(ValueError, match=re.escape(repr(entry))):
         AddressPolicy([entry])
 
 

@@ -104,7 +104,7 @@ def test_the_commands_of_the_first_section(tmp_path: Path, site: SiteServer, web
         assert not items or '"relevance"' in items
 
         assert "running" in reader.follow(cancel)
-        assert "the same command goes on with it" in scrapyd.text(scrapyd.finish(job)["log_url"])
+        assert "run the same command again to resume it" in scrapyd.text(scrapyd.finish(job)["log_url"])
         reader.delay = 0.0
         reader.follow(again)
         scrapyd.finish(job, times=2)

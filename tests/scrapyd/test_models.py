@@ -8,7 +8,7 @@ from zipfile import ZipFile
 
 from tests.scrapyd.daemon import Scrapyd
 
-TAUGHT_FIRST = "has no trained critic yet: it is taught first"
+TAUGHT_FIRST = "has no trained critic yet: training it first"
 
 
 def cards(models: Path) -> list[dict[str, object]]:

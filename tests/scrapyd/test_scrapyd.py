@@ -73,7 +73,7 @@ def test_a_cancelled_job_ends_in_order_and_goes_on_under_its_id(scrapyd: Scrapyd
     assert "is in use by another crawl" in scrapyd.text(scrapyd.finish("twice")["log_url"])
     assert scrapyd.cancel("twice")["prevstate"] == "running"
     log = scrapyd.text(scrapyd.finish("twice", times=2)["log_url"])
-    assert "it was interrupted; the same command goes on with it" in log
+    assert "it was interrupted; run the same command again to resume it" in log
     before = site.fetched(since=seen)
     # Requests that came in when it was told to end are answered, and their items are written.
     assert Counter(before) == Counter(item["url"] for item in items(scrapyd, "twice"))
@@ -129,7 +129,7 @@ def test_jobs_end_with_the_service_and_go_on_when_it_is_back(
         assert first_life.jobs("pending", "waits")
         assert first_life.cancel("dropped")["prevstate"] == "pending"
     log = (tmp_path / "logs" / "focused" / "focused" / "long.log").read_text(encoding="utf-8")
-    assert "it was interrupted; the same command goes on with it" in log
+    assert "it was interrupted; run the same command again to resume it" in log
     assert Counter(site.fetched(since=seen)) == Counter(item["url"] for item in read_items(tmp_path, "long"))
 
     with Scrapyd(tmp_path, site.url, conf=conf) as second_life:

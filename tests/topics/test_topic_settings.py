@@ -158,11 +158,16 @@ def test_a_misspelt_setting_of_the_command_line_is_told_once(caplog: pytest.LogC
 def test_a_value_must_be_one_that_the_setting_takes() -> None:
     assert problems_with(**DEFAULTS) == []
     assert problems_with(
-        FOCUSED_PAGE_LINKS="many", FOCUSED_PATIENCE=2, FOCUSED_SCOPE_DENIED_HOSTS=["a.org", "b c"]
+        FOCUSED_PAGE_LINKS="many",
+        FOCUSED_PATIENCE=2,
+        FOCUSED_SCOPE_DENIED_HOSTS=["a.org", "b c"],
+        FOCUSED_INNER_ALLOWED="127.0.0.1, 10.0.0.0/99",
     ) == [
         "x.toml: settings.FOCUSED_PAGE_LINKS: 'many' is not a whole number above 0",
         "x.toml: settings.FOCUSED_PATIENCE: 2 is not a number from 0 to 1",
         "x.toml: settings.FOCUSED_SCOPE_DENIED_HOSTS[1]: 'b c' is not a host name such as 'example.org'",
+        "x.toml: settings.FOCUSED_INNER_ALLOWED[1]: '10.0.0.0/99' is not an address, a network like '10.0.0.0/8' "
+        "or a name, each with or without ':port'",
     ]
 
 

@@ -112,7 +112,7 @@ def _join(parts: Parts, settings: BaseSettings, client: Redis, is_ending: Callab
         raise
     standing = store.standing()
     logger.info(
-        "Worker %s joins the crawl %r in Redis: %d pages, %d links wait, %d are under way elsewhere; "
+        "Worker %s joins the crawl %r in Redis: %d pages, %d links waiting, %d in progress elsewhere; "
         "`scrapy status %s` shows how it stands",
         store.server.worker,
         crawl,

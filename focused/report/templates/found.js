@@ -18,7 +18,9 @@ function find() {
   show();
 }
 function sort(head) {
-  const down = head.getAttribute("aria-sort") !== "descending", column = head.cellIndex, isNumber = head.classList.contains("n");
+  const column = head.cellIndex, isNumber = head.classList.contains("n");
+  // Numbers begin with the largest, words with A.
+  const down = head.getAttribute("aria-sort") === (isNumber ? "descending" : "ascending") ? !isNumber : isNumber;
   const key = entry => entry.row.cells[column].textContent;
   const order = isNumber ? (a, b) => a.key - b.key : (a, b) => a.key.localeCompare(b.key);
   const keyed = rows.map(entry => ({ entry, key: key(entry) })).sort((a, b) => down ? order(b, a) : order(a, b));
