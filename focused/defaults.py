@@ -53,49 +53,49 @@ SETTINGS = {
     # Topic, critic and prioritizer
     #: The topic, for a spider of your own that has none; the spider `focused` takes it as an argument
     "FOCUSED_TOPIC": Setting(TEXT, ""),
-    #: Folder of the trained critics, with a folder for each topic. It must be trusted: joblib files run code. Can also
-    #: come from the environment
+    #: Folder of the trained critics, with a folder for each topic. Only use one that you trust: joblib files run
+    #: code. Can also come from the environment
     "FOCUSED_MODELS": Setting(TEXT, "models"),
-    #: The judge of pages: a short name ([critics.md](critics.md)) or a dotted path. Empty: the critic that the topic
-    #: names, or the one that fits it
+    #: The judge of pages: a short name ([Critics](critics.md)) or a dotted path. Empty: the critic that the topic
+    #: names, or the one that fits the topic
     "FOCUSED_CRITIC": Setting(CRITIC_NAME, "", "critic"),
-    #: The judge of links: a short name ([prioritizers.md](prioritizers.md)) or a dotted path. Empty: the prioritizer
+    #: The judge of links: a short name ([Prioritizers](prioritizers.md)) or a dotted path. Empty: the prioritizer
     #: that the topic names, or `focused`
     "FOCUSED_PRIORITIZER": Setting(PRIORITIZER_NAME, "", "prioritizer"),
     #: A file with what the prioritizer of an earlier crawl has learned (`scrapy export --learned`), to begin with
     "FOCUSED_LEARNED": Setting(FILE, "", "learned"),
     # Pages
-    #: The most links taken from one page; what bounds leave out is counted in `focused/page/left_out/*`
+    #: The most links taken from one page; what these three limits leave out is counted in `focused/page/left_out/*`
     "FOCUSED_PAGE_LINKS": Setting(POSITIVE, 2_000),
     #: The most leaves taken from one page
     "FOCUSED_PAGE_LEAVES": Setting(POSITIVE, 20_000),
     #: The most words taken from one page
     "FOCUSED_PAGE_WORDS": Setting(POSITIVE, 100_000),
     # Learning and the frontier
-    #: The prioritizer learns after this many pages, or after a hundredth of all pages so far if that is more. 0: as the
-    #: prioritizer wants, 1 for `focused`, 10 for the others
+    #: The prioritizer learns after this many pages, or after a hundredth of all pages so far if that is more. 0: the
+    #: prioritizer's own default, 1 for `focused`, 10 for the others
     "FOCUSED_TRAIN_EVERY": Setting(COUNT, 0),
-    #: What was learned is saved with the job after this many batches, and at the end
+    #: What was learned is saved in the job after this many batches, and at the end
     "FOCUSED_SAVE_EVERY": Setting(POSITIVE, 20),
-    #: Pieces of evidence kept for one waiting link: the first, the best, and a random rest
+    #: Pieces of evidence kept for one waiting link: the first, the best, and a random sample of the others
     "FOCUSED_EVIDENCE_PIECES": Setting(POSITIVE, 8),
     #: Also learn from new links to pages that were already fetched, from at most this many per page. 0: none, as in the
-    #: paper, which learns only from links seen before their page. -1: as the prioritizer wants, 5 for `focused`, 0 for
-    #: the others
+    #: paper, which learns only from links seen before their page. -1: the prioritizer's own default, 5 for `focused`, 0
+    #: for the others
     "FOCUSED_LATE_LESSONS": Setting(typed(Annotated[int, Meta(ge=-1)]), -1),
-    #: A link whose score is below this share of the best score that waits for its host is not fetched yet. 0: each free
-    #: host gets its best link fetched, however poor, which gives the most pages an hour. Towards 1: fewer pages an
-    #: hour, a better harvest
+    #: A link whose score is below this share of the best score that waits for its host is not fetched yet. 0: from
+    #: each free host the best link is fetched, however poor, which gives the most pages per hour. Towards 1: fewer
+    #: pages per hour, a better harvest
     "FOCUSED_PATIENCE": Setting(SHARE, 0.5),
     #: Pieces of evidence that may be scored again per fetched page, on average. While the evidence of all links not yet
     #: fetched fits in memory (48 MB, about 5,000 pages), all of it is always scored again
     "FOCUSED_RESCORE_PER_PAGE": Setting(COUNT, 3_000),
-    #: A page that was being parsed and judged at this many deaths of the crawl is given up. The first death does not
-    #: count: only after it are the pages that were in progress fetched one by one, and watched
+    #: A page is given up if it was being parsed and judged this many times when the crawl died. The first death does
+    #: not count: only after it are the pages that were in progress fetched one by one, to find the culprit
     "FOCUSED_DEATHS": Setting(POSITIVE, 3),
     #: A link may be postponed this many times (its host is asleep, robots.txt cannot be reached) before it is given up
     "FOCUSED_POSTPONED_TIMES": Setting(COUNT, 5),
-    #: Follow the links of a page that has the content of one fetched before? (Login and consent walls are such pages)
+    #: Whether to follow the links of a page whose content was fetched before (as with login and consent walls)
     "FOCUSED_FOLLOW_DUPLICATES": Setting(SWITCH, False),
     # Several workers on one crawl
     #: Where the frontier is kept: `sqlite` is a file in the JOBDIR, for one process; `redis` is a Redis server, for any
@@ -103,10 +103,10 @@ SETTINGS = {
     "FOCUSED_FRONTIER": Setting(named("frontier"), "sqlite"),
     #: The name of the crawl in Redis; processes that give the same name share the crawl. Empty: named after the topic
     "FOCUSED_CRAWL": Setting(TEXT, ""),
-    #: A worker that has given no sign of life for this many seconds is taken for dead, and its links go to other
-    #: workers. At least 2: a worker gives a sign of life each second, and must not be taken for dead for a slow page
+    #: A worker that has given no sign of life for this many seconds is considered dead, and its links go to other
+    #: workers. At least 2: a worker gives a sign of life each second, and a slow page must not make it look dead
     "FOCUSED_LEASE_SECONDS": Setting(typed(Annotated[float, Meta(ge=2, le=1_000_000_000)]), 60.0),
-    #: If Redis does not answer, a worker waits for this many seconds before it ends
+    #: If Redis does not answer, a worker waits this many seconds before it gives up
     "FOCUSED_REDIS_PATIENCE": Setting(AMOUNT, 600.0),
     #: At most this many links wait in Redis; beyond that, the worst are dropped. 0: any number
     "FOCUSED_MOST_WAITING": Setting(COUNT, 0),
@@ -123,10 +123,10 @@ SETTINGS = {
     "FOCUSED_STOP_PER_HOST": Setting(COUNT, 0, "per_host"),
     #: Write only items whose relevance is at least this; the job keeps all of them
     "FOCUSED_OUTPUT_RELEVANT": Setting(SHARE, 0.0, "relevant"),
-    #: Write the pages as WARC into this folder, or beside this name (`crawl.warc.gz` gives `crawl-00000.warc.gz`, …).
-    #: Empty: no archive
+    #: Write the pages as WARC into this folder, or to files with this name (`crawl.warc.gz`: `crawl-00000.warc.gz`,
+    #: …). Empty: no archive
     "FOCUSED_ARCHIVE": Setting(TEXT, ""),
-    #: A file of the archive ends when it has about this many bytes
+    #: A new archive file is begun after about this many bytes
     "FOCUSED_ARCHIVE_SIZE": Setting(COUNT, 1_000_000_000),
     #: Archive every response, including those to requests for robots.txt
     "FOCUSED_ARCHIVE_ALL": Setting(SWITCH, False),
@@ -135,7 +135,7 @@ SETTINGS = {
     #: Where the report is written at the end: a path, or `job` for report.html in the JOBDIR, if there is one. Empty:
     #: no report
     "FOCUSED_REPORT": Setting(TEXT, "job"),
-    #: Seconds between two lines of progress in the log (a terminal has a live line instead). 0: no such lines
+    #: Seconds between two progress lines in the log (a terminal has a live line instead). 0: no such lines
     "FOCUSED_PROGRESS_EVERY": Setting(AMOUNT, 30.0),
     # Where a crawl may go
     #: Crawl only these hosts and their subdomains, seeds included; topic, argument and setting add up. Empty: all hosts
@@ -166,10 +166,9 @@ SETTINGS = {
     "FOCUSED_TRAP_HOST_LINKS": Setting(COUNT, 100_000),
     # Safety and politeness
     #: What happens to addresses of inner networks (loopback, private, link-local…): `refuse` or `allow`. See
-    #: [safety.md](safety.md)
+    #: [Safety](safety.md)
     "FOCUSED_INNER_ADDRESSES": Setting(typed(Literal["refuse", "allow"]), "refuse"),
-    #: Inner addresses that are allowed nevertheless: addresses, networks (`10.0.0.0/8`) or names, each with or without
-    #: `:port`
+    #: Inner addresses to allow: addresses, networks (`10.0.0.0/8`) or names, each with or without `:port`
     "FOCUSED_INNER_ALLOWED": Setting(INNER, []),
     #: Seconds after which robots.txt is fetched again
     "FOCUSED_ROBOTS_AGE": Setting(AMOUNT, 86_400.0),
@@ -184,16 +183,16 @@ SETTINGS = {
     "FOCUSED_CRAWL_DELAY_MAX": Setting(AMOUNT, 60.0),
     #: A host is left alone for a while after this many failed connections in a row
     "FOCUSED_BACKOFF_FAILURES": Setting(POSITIVE, 4),
-    #: The first of these pauses, in seconds; each further one is twice as long
+    #: The first of these pauses, in seconds; each one after it is twice as long
     "FOCUSED_BACKOFF_FIRST": Setting(AMOUNT, 30.0),
     #: The longest of these pauses, in seconds
     "FOCUSED_BACKOFF_LONGEST": Setting(AMOUNT, 900.0),
     #: A host is given up after this many pauses
     "FOCUSED_BACKOFF_TIMES": Setting(COUNT, 5),
-    #: A host that asks for more seconds than this (Retry-After) is given up
+    #: A host that asks for a longer wait than this, in seconds (Retry-After), is given up
     "FOCUSED_BACKOFF_LONGEST_ASKED": Setting(AMOUNT, 3_600.0),
     # Replay and experiments
-    #: A recorded web (WARC files, separated by `:`) that `focused.lab.replay.handler` answers from, without sockets
+    #: A recorded web (WARC files, separated by `:`) that `focused.lab.replay.handler` serves, without sockets
     "FOCUSED_REPLAY_WEB": Setting(TEXT, ""),
     #: A file in which that handler logs every answer
     "FOCUSED_REPLAY_LOG": Setting(TEXT, ""),

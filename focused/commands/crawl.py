@@ -37,7 +37,7 @@ class Command(ScrapyCrawl):
         return "[options] [SPIDER]"
 
     def short_desc(self) -> str:
-        return "Crawl with a spider; without its name with ours, which collects the pages on a topic"
+        return "Run a spider; by default 'focused', which collects the pages on a topic"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

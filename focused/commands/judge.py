@@ -27,13 +27,15 @@ class Command(PagesCommand):
     summary = "Show how relevant pages are to a topic, and why"
     details = (
         "Judges pages (fetched as politely as in a crawl) or HTML files with the critic of a topic. A critic that "
-        "learns from examples must have been taught: scrapy teach TOPIC. The keywords critic knows the vocabulary of "
-        "the seeds only if --seeds lets it fetch them."
+        "learns from examples must have been taught: scrapy teach TOPIC. The critic keywords learns the "
+        "vocabulary of the seeds only with --seeds, which fetches them."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        parser.add_argument("--seeds", action="store_true", help="show the critic the topic's seeds first")
+        parser.add_argument(
+            "--seeds", action="store_true", help="fetch the topic's seeds first, and let the critic learn from them"
+        )
         words = "show the N words that count most (default: 8)"
         parser.add_argument("--words", type=whole_number(0), default=8, metavar="N", help=words)
 

@@ -15,7 +15,7 @@ _EVERY = "2"
 class Command(CrawlCommand):
     """Show the status of a crawl, which is not disturbed."""
 
-    summary = "Show the status of a crawl: is it running, harvest, pace, waiting links, what was learned"
+    summary = "Show the status of a crawl: whether it is running, harvest, pace, waiting links, what was learned"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)

@@ -24,7 +24,7 @@ class Command(PagesCommand):
         "Fetches the example pages of a topic (as politely as a crawl), trains its critic, reports how well it judges "
         "examples that it has not seen, and writes it to the models folder (FOCUSED_MODELS). TOPIC is the name of a "
         "shipped topic or a topic file. With --prioritizer and --paths a prioritizer is taught instead, by labelled "
-        "paths (see 'scrapy paths'); the critic must be there by then."
+        "paths (see 'scrapy paths'); train the critic first."
     )
 
     def __init__(self) -> None:

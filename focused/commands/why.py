@@ -14,10 +14,10 @@ class Command(CrawlCommand):
     """Explain addresses from the records of a crawl, which may be under way."""
 
     usage = "[options] --job JOBDIR|redis://HOST:PORT/DB [URL ...]"
-    summary = "Explain why a page was fetched when it was: the links to it, the words around them, for and against"
+    summary = "Explain why a page was fetched when it was: the links to it, and what counted for and against them"
     details = (
         "Explains what became of each URL, and why: the links to it, the words around them, and what counted for and "
-        "against. Without a URL: the links that the crawl would follow next."
+        "against them. Without a URL: the links that the crawl would follow next."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:

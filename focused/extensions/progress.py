@@ -98,7 +98,7 @@ class ProgressExtension(Component):
             self._harvest(standing),
             f"{self._pace(standing.pages):.1f} pages/s",
             f"{counted(standing.waiting, 'link')} waiting",
-            f"{standing.leased} under way",
+            f"{standing.leased} in progress",
             counted(standing.hosts, "host"),
             counted(lessons, "lesson") if lessons else "",
         )

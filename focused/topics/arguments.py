@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 
 KINDS = {
-    #: The topic (see above); the one argument that is always needed
+    #: The topic (see above); the only required argument
     "topic": TEXT,
-    #: Where to begin, in place of the topic's seeds
+    #: Addresses to start from, in place of the topic's seeds
     "seeds": URLS,
     # A limit of 0 is none: as an argument it would say nothing.
     **{one.argument: POSITIVE if one.kind is COUNT else one.kind for one in SETTINGS.values() if one.argument},

@@ -44,13 +44,13 @@ class _SettingsTable(Kind):
 
 
 KEYS = {
-    #: What the topic is called; its folder under `models/` is named after it
+    #: The name of the topic; its folder under `models/` is named after it
     "name": Kind("text in quotes", lambda value: _to_words(typed(str).to_value(value))),
-    #: For people: what belongs to the topic and what does not
+    #: For human readers: what belongs to the topic and what does not
     "description": typed(str),
     #: Words and phrases, in any language. The critic `keywords` judges by them
     "keywords": ListKind(_to_words),
-    #: The http(s) addresses to begin at; `-a seeds=` replaces them
+    #: The http(s) addresses to start from; `-a seeds=` replaces them
     "seeds": ListKind(to_url),
     #: A table of example pages, beside the topic file (see below)
     "examples": typed(str),
@@ -58,9 +58,9 @@ KEYS = {
     "focus": ListKind(_to_words),
     #: Crawl only these hosts and their subdomains; `-a allow_hosts=` adds to them
     "allowed_hosts": ListKind(to_host),
-    #: `name` chooses the judge of pages, the other keys are its options: [critics.md](critics.md)
+    #: `name` chooses the [critic](critics.md), which judges pages; the other keys are its options
     "critic": _PartTable(CRITIC_NAME),
-    #: `name` chooses the judge of links, the other keys are its options: [prioritizers.md](prioritizers.md)
+    #: `name` chooses the [prioritizer](prioritizers.md), which judges links; the other keys are its options
     "prioritizer": _PartTable(PRIORITIZER_NAME),
     #: Scrapy's settings and ours, for this topic
     "settings": _SettingsTable(TABLE.words, TABLE.to_value),

@@ -54,7 +54,7 @@ class Archive:
             self._data: mmap.mmap | bytes = b"" if empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         self.entries = [entry for entry in self._scan() if entry.status]
         if not self.entries:
-            raise ValueError(f"{path}: no recorded response in it; a WARC file is wanted")
+            raise ValueError(f"{path}: it contains no recorded response; give a WARC file")
 
     def read(self, entry: Entry) -> Recorded:
         """The response at one place."""

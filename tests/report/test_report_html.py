@@ -63,7 +63,7 @@ def learned(page: html.HtmlElement) -> dict[str, str]:
 
 def test_it_shows_what_the_prioritizer_learned(page: html.HtmlElement) -> None:
     told = words(page).partition("What the prioritizer learned")[2].partition("Hosts")[0]
-    assert told.strip().startswith("What focused learned of words near a link")
+    assert told.strip().startswith("What focused learned about words near a link")
     assert "beyond what the critic says of the same words" in told
     lines = learned(page)
     assert list(lines) == ["−5", "−4", "−3", "−2", "−1", "0", "+1", "+2", "+3", "+4", "+5"]

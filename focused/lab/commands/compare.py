@@ -52,9 +52,9 @@ class Command(command.Command):
         add("--pages", type=number, default=1000, metavar="N", help="pages per crawl (default: 1000)")
         budgets = "numbers of pages after which targets are counted (default: %(default)s)"
         add("--budgets", default="200,500,1000", metavar="A,B", help=budgets)
-        add("--limits", metavar="A,B", help="rows that show what could be had (default: all; '' for none)")
+        add("--limits", metavar="A,B", help="upper bounds to show as rows (default: all; '' for none)")
         add("--critic", default="logistic", metavar="NAME", help="the critic to teach (default: logistic)")
-        hold_out = "leave these examples out (default value: what follows the @ in the topic's name)"
+        hold_out = "leave these examples out (without VALUE: what follows the @ in the topic's name)"
         add("--hold-out", default="", metavar="COLUMN[=VALUE]", help=hold_out)
         paths = "paths that teach path-based prioritizers (see scrapy paths)"
         add("--paths", default="", metavar="FILE|DIR", help=paths)
@@ -72,7 +72,7 @@ class Command(command.Command):
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         if not args or not opts.web:
-            raise UsageError("name topics, and a recorded web with --web")
+            raise UsageError("give one or more topics, and a recorded web (--web WEB.warc.gz)")
         from rich.console import Console
 
         from focused.lab.compare import Comparison

@@ -28,7 +28,7 @@ class Command(command.Command):
         from focused.warc.web import Web
 
         if not args:
-            raise UsageError
+            raise UsageError("give a recorded web (WARC)", print_help=False)
         web = Web.open(*args)
         hosts = len({url_to_host(url) for url in web.urls})
         try:

@@ -18,8 +18,8 @@ BASELINE = "breadth-first"
 
 _CAPTION = """\
 {} pages of this web are targets, by its labels. Counted at the server, without robots.txt.
-Requests exceed pages because redirects, dead links and files that are not HTML cost requests, too.
-A crawl itself reports more relevant pages ("found") than targets: it goes by its critic, and counts the
+Requests exceed pages because redirects, dead links and files that are not HTML also cost requests.
+A crawl itself reports more relevant pages ("found") than targets: it relies on its critic, and counts the
 example pages, which are not targets."""
 
 

@@ -65,8 +65,8 @@ class WeightsTeacher:
     @staticmethod
     def add_options(parser: argparse.ArgumentParser) -> None:
         add = parser.add_argument
-        add("--weights", action="store_true", help="find the weights of the prioritizer lexical (with --job)")
-        add("--job", default="", metavar="JOBDIR", help="a crawl of this topic that lexical has led")
+        add("--weights", action="store_true", help="find weights for the prioritizer lexical (needs --job)")
+        add("--job", default="", metavar="JOBDIR", help="a crawl of this topic by the prioritizer lexical")
         by = "how each combination is tried: sort one queue, or replay the crawl (default: order)"
         add("--by", choices=("order", "replay"), default="order", help=by)
         add("--precision", type=float, default=0.1, metavar="STEP", help="step of the weights (default: 0.1)")
