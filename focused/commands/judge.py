@@ -34,7 +34,7 @@ class Command(PagesCommand):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.add_argument(
-            "--seeds", action="store_true", help="fetch the topic's seeds first, and let the critic learn from them"
+            "--seeds", action="store_true", help="fetch the topic's seeds first, for the critic to learn from"
         )
         words = "show the N words that count most (default: 8)"
         parser.add_argument("--words", type=whole_number(0), default=8, metavar="N", help=words)

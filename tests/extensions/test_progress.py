@@ -22,8 +22,8 @@ from focused.lab.site.server import SiteServer
 
 ROOT = Path(__file__).parents[2]
 LINE = re.compile(
-    r"[\d,]+ pages · harvest \d\.\d\d now, \d\.\d\d so far · [\d.]+ pages/s · [\d,]+ links? waiting · \d+ in progress · "
-    r"\d+ hosts?( · \d+ lessons?)?"
+    r"[\d,]+ pages · harvest \d\.\d\d now, \d\.\d\d so far · [\d.]+ pages/s · [\d,]+ links? waiting · \d+ in progress"
+    r" · \d+ hosts?( · \d+ lessons?)?"
 )
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
