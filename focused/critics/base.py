@@ -41,20 +41,20 @@ class Reason:
 
 
 class Critic(ABC):
-    """A judge of pages. It needs `judge`; all else has defaults.
+    """A judge of pages. Only `judge` is required; everything else has a default.
 
     Options of the constructor are the keys of the topic's ``[critic]`` table. An option called ``keywords`` gets the
     topic's keywords.
     """
 
     name: ClassVar[str]
-    """What messages call it; the name of the class unless it says otherwise."""
+    """Its name in messages; by default the name of the class."""
     learns: ClassVar[bool] = False
-    """Must `fit` teach it from examples (it is then kept in the models folder)? Else it is ready when constructed."""
+    """Whether `fit` must train it from examples (it is then kept in the models folder) before it can judge."""
     targets: Targets | None = None
-    """What is sought, for prioritizers that compare with it; filled in by whoever teaches it."""
+    """What is sought, for prioritizers that compare with it; set by whoever trains it."""
     trained: str = ""
-    """Tells one training from another; filled in when it is loaded from the models folder."""
+    """Identifies the training; set when it is loaded from the models folder."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -84,7 +84,7 @@ class Critic(ABC):
         return self
 
     def class_in_verdicts(self, name: str) -> str:
-        """The class that verdicts name for an example of this class: itself, or what it is taken together with."""
+        """The class that verdicts name for an example of this class: the class itself, or the one it is merged into."""
         return name
 
     def learn_from_seed(self, seed: Page) -> bool:
@@ -96,4 +96,4 @@ class Critic(ABC):
         return {}
 
     def restore(self, state: dict[str, Any]) -> None:
-        """Take back what `state` gave."""
+        """Restore what `state` returned."""

@@ -89,7 +89,7 @@ class Page:
 
     @property
     def text(self) -> str:
-        """The text of the page, a line a leaf."""
+        """The text of the page, one line per leaf."""
         return "\n".join(leaf for leaf in self.leaves if leaf)
 
     def anchor(self, link: int) -> str:
@@ -102,7 +102,7 @@ class Page:
 
     @classmethod
     def of_text(cls, text: str, url: str = "") -> Page:
-        """A page that is nothing but a text."""
+        """A page that consists of a single text."""
         nowhere = np.zeros(0, np.uint32)
         links = Links([], np.zeros(0, np.int32), np.zeros(0, np.int32), nowhere, nowhere)
         return cls(url, "", [text], *LEXICON.leaves_to_ids([text]), links)
@@ -114,14 +114,14 @@ class Page:
 
     @property
     def is_short(self) -> bool:
-        """Has it so few words that pages which have nothing to do with it may share them?"""
+        """Whether it has so few words that unrelated pages may share them."""
         return len(self.ids) < _FEW_WORDS
 
     @cached_property
     def digest(self) -> int:
-        """A number that pages with the same content share: the same words, of short pages the same links, too.
+        """A number shared by pages with the same content: the same words and, for short pages, the same links.
 
-        The upper half of a short page's is shared by those that differ from it in nothing but addresses.
+        Short pages that differ only in the addresses of their links share its upper half.
         """
         words = self.ids.tobytes()
         if not self.is_short:

@@ -25,7 +25,7 @@ LATE_WEIGHT = 0.5
 
 @dataclass(slots=True)
 class Lessons:
-    """What became of links that were followed: a row of evidence and the verdict on the page behind it.
+    """The outcome of links that were followed: a row of evidence and the verdict on the page behind it.
 
     ``relevance`` is R(v), ``source_relevance`` R(u); ``alive`` is False where *v* was dead, and then there is no R.
     ``first`` marks one row for each page *v*, that by which it was new: the others repeat what is known.
@@ -125,28 +125,28 @@ class Prioritizer(ABC):
     """
 
     name: ClassVar[str]
-    """What messages call it; the name of the class unless it says otherwise."""
+    """Its name in messages; by default the name of the class."""
     dense: tuple[str, ...] = ()
     """Names of the numbers in ``Evidence.dense``; of the class, or of each one where they depend on what it learned."""
     learns: ClassVar[bool] = False
     learns_every: ClassVar[int] = 10
-    """After how many pages it wants to learn, if the settings do not say."""
+    """It learns after this many pages, unless the settings say otherwise."""
     id_bits: int = 32
     """How many of the upper bits of its features' ids it looks at: a store that is short of memory keeps only these."""
     late_lessons: ClassVar[int] = 0
     """How many links to one page, found after that page, it wants to learn from, if the settings do not say."""
     sees_fetched: bool = False
-    """Does `evidence` ask for ``fetched``? (Then it is shown all links of a page, also those fetched before.)"""
+    """Whether `evidence` uses ``fetched``. (It is then shown all links of a page, including those fetched before.)"""
     follows_paths: ClassVar[bool] = False
-    """Does `evidence` ask for ``arrived_by``? (It costs a look-up a page.)"""
+    """Whether `evidence` uses ``arrived_by``. (This costs one look-up per page.)"""
     taught: ClassVar[bool] = False
-    """Must it be taught before it can lead a crawl? (What it knows is kept in the models folder.)"""
+    """Whether it must be taught before a crawl. (What it knows is kept in the models folder.)"""
     shown: Mapping[str, Shown] = {}
     """How `scrapy why` shows the features that `explain` names; others are shown by their names alone."""
     studies: ClassVar[bool] = False
-    """Can all lessons of its crawl be studied together afterwards (`scrapy export --train`)?"""
+    """Whether all lessons of its crawl can be studied together afterwards (`scrapy export --train`)."""
     labels_pages: ClassVar[bool] = False
-    """Does `label_of` say where on a path a page is?"""
+    """Whether `label_of` says where on a path a page is."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -195,7 +195,7 @@ class Prioritizer(ABC):
         return None
 
     def studied(self, lessons: Lessons) -> Arrays:
-        """What a learner knows that has studied all lessons of a crawl together, for those that `studies`."""
+        """The state of a learner that has studied all lessons of a crawl together; only where `studies` is true."""
         return {}
 
     def explain(self, evidence: Evidence) -> list[Contribution]:
@@ -211,4 +211,4 @@ class Prioritizer(ABC):
         return {}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take back what `state` gave; ValueError if it does not fit this prioritizer's options."""
+        """Restore what `state` returned; ValueError if it does not fit this prioritizer's options."""

@@ -143,7 +143,7 @@ class SimplePrioritizer(Prioritizer):
         return {"prioritizer": np.array(self.name), **self.learner.state()}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take back what `state` gave."""
+        """Restore what `state` returned."""
         if str(state.get("prioritizer")) != self.name:
             raise ValueError(f"it was not saved by {self.name!r}: name the prioritizer that saved it")
         self.learner.restore(state)

@@ -31,7 +31,7 @@ class SiteServer:
     Pages are found by whole address (``http://a.example/x``) or, on any host, by path (``/x``); anything else is
     answered with ``missing``. A page is a `Reply`, a function from `SiteRequest` to `Reply`, plain HTML, or a
     recorded answer. Port 0 takes any that is free. The mapping may be changed while the server runs. One that does not
-    remember its visits can run for any time.
+    remember its visits can run for any length of time.
     """
 
     no_tunnel = Reply(status=501, body=b"this proxy has no tunnels: use http addresses\n")
