@@ -21,7 +21,7 @@ from scrapy.settings import BaseSettings
 from focused import signals
 from focused.critics.base import Critic
 from focused.critics.choose import choose_critic, critic_for, topic_reference
-from focused.defaults import read
+from focused.defaults import read, read_all
 from focused.frontier.store import FrontierStore, NewLink, Standing
 from focused.job import OpenJob
 from focused.learning import Learning
@@ -32,7 +32,7 @@ from focused.prioritizers.options import build
 from focused.prioritizers.trainer import Trainer
 from focused.registry import find
 from focused.responses import limits_of
-from focused.safety.scope import Scope
+from focused.safety.scope import Rules, Scope
 from focused.starting import refusal_of, topic_of
 from focused.topics.identity import slug
 from focused.topics.topic import Topic
@@ -141,7 +141,7 @@ def _make(crawler: Crawler) -> Parts:
         critic=critic,
         prioritizer=prioritizer,
         trainer=Trainer(every if every > 0 else prioritizer.learns_every),
-        scope=Scope.from_settings(settings),
+        scope=Scope(read_all(Rules, settings, "SCOPE", "TRAP")),
         limits=limits_of(settings),
     )
 

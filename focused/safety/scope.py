@@ -16,12 +16,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Self
-
-from scrapy.settings import BaseSettings
 
 from focused.bounded import Bounded
-from focused.defaults import read_all
 from focused.pages.urls import url_to_host
 from focused.safety.sessions import clean
 
@@ -81,11 +77,6 @@ class Scope:
         self._patterns: Bounded[int, int] = Bounded(_COUNTED_PATTERNS)
         self._verdict = lru_cache(_REMEMBERED)(self._judge)
         self._reason_of_host = lru_cache(_COUNTED_HOSTS)(self._judge_host)
-
-    @classmethod
-    def from_settings(cls, settings: BaseSettings) -> Self:
-        """The scope that the settings describe."""
-        return cls(read_all(Rules, settings, "SCOPE", "TRAP"))
 
     def admit(self, urls: Sequence[str], depth: int) -> list[str | None]:
         """For each address the one under which it may enter the frontier, or None."""

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scrapy.settings import Settings
 
+from focused.defaults import read_all
 from focused.safety.scope import Rules, Scope
 from focused.safety.sessions import clean
 from focused.topics.arguments import parse_arguments
@@ -66,7 +67,7 @@ def test_patterns_are_searched_in_the_whole_address():
 
 def test_a_pattern_that_is_none_is_named():
     with pytest.raises(ValueError, match=r"^FOCUSED_SCOPE_DENY\[0\]: '\(' is not a regular expression"):
-        Scope.from_settings(Settings({"FOCUSED_SCOPE_DENY": "("}))
+        read_all(Rules, Settings({"FOCUSED_SCOPE_DENY": "("}), "SCOPE", "TRAP")
 
 
 def test_depth():
@@ -138,7 +139,7 @@ def test_settings_and_arguments_add_up():
         {"FOCUSED_SCOPE_DENIED_HOSTS": "x.com,y.com", "FOCUSED_SCOPE_DEPTH": 3, "FOCUSED_TRAP_LENGTH": 0}
     )
     parse_arguments({"topic": "chess", "deny_hosts": "Z.com", "allow": "."}).apply(settings)
-    scope = Scope.from_settings(settings)
+    scope = Scope(read_all(Rules, settings, "SCOPE", "TRAP"))
     assert scope.rules.denied_hosts == ["x.com", "y.com", "z.com"]
     assert (scope.rules.depth, scope.rules.length, scope.rules.repeats) == (3, 0, 3)
     assert admit(scope, "http://a.com/" + "x" * 3_000) != [None]
