@@ -157,7 +157,7 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
         reason = self.parts.scope.refusal(lease.url, lease.host.name, lease.depth, is_given=not lease.source)
         if reason and lease.seed:
             seed = Request(lease.url, meta={"is_start_request": True})
-            self._outcomes.tell(seed, Refused("its host is not one that may be crawled"))
+            self._outcomes.tell(seed, Refused("its host is excluded by allow_hosts or deny_hosts"))
         return f"out of scope: {reason}" if reason else ""
 
     # --- coming in ---------------------------------------------------------------------------------------------
