@@ -97,7 +97,9 @@ def test_seeds_are_of_hosts_that_may_be_crawled(crawl):
     denied = crawl(site, arguments={"deny_hosts": "hub.example"})
     assert not denied.fetched
     assert denied.exit_code == 1
-    assert "The seed http://hub.example/ was not crawled: its host is excluded by allow_hosts or deny_hosts" in denied.log
+    assert (
+        "The seed http://hub.example/ was not crawled: its host is excluded by allow_hosts or deny_hosts" in denied.log
+    )
     assert denied.last_line.endswith("its host is excluded by allow_hosts or deny_hosts")
 
 
