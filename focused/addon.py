@@ -14,8 +14,8 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings, Settings
 
-from focused.components import enable, is_our_scheduler
 from focused.defaults import read
+from focused.enabling import enable, is_our_scheduler
 from focused.starting import demote_lists, refuse, topic_of
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.defer import Deferred
 from twisted.python.failure import Failure
 
-from focused.components import enable
+from focused.enabling import enable
 from focused.errors import Postponed, Refused
 from focused.pages.fetched import Fetched
 from focused.responses import limits_of, response_to_page_now

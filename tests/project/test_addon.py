@@ -272,7 +272,7 @@ def test_settings_that_are_the_projects_own_affair_are_left_alone():
     """The bot's name, its log, its output: they are no part of how a topic is crawled."""
     from scrapy.settings import Settings
 
-    from focused.components import enable
+    from focused.enabling import enable
 
     settings, plain = Settings(), Settings()
     enable(settings)
