@@ -73,7 +73,7 @@ def test_a_port_or_a_log_that_cannot_be_is_refused_in_a_sentence(tmp_path, optio
 def test_a_file_that_is_no_web_is_refused_in_a_sentence(tmp_path):
     for name, words in (
         ("none.warc.gz", "none.warc.gz' cannot be read: No such file or directory; give a WARC file"),
-        ("text.warc.gz", "no recorded response in it"),
+        ("text.warc.gz", "it contains no recorded response"),
     ):
         path = tmp_path / name
         if "text" in name:
