@@ -46,7 +46,7 @@ def _problems(kind: type, options: Mapping[str, Any], given: Mapping[str, Any]) 
     for name, value in options.items():
         if name not in known and not open_ended:
             hint = did_you_mean(name, known)
-            yield f"{name}={written(value)} is not an option of {_name_of(kind)}{hint} (there are {', '.join(known)})"
+            yield f"{name}={written(value)} is not an option of {_name_of(kind)}{hint} (known: {', '.join(known)})"
         elif name in types and not _fits(value, types[name]):
             yield f"{name}={value!r}: give {in_words(types[name])}"
 

@@ -104,7 +104,7 @@ def _entry(kind: str, name: str) -> EntryPoint:
 
 def _unknown(kind: str, name: str) -> str:
     known = names(kind)
-    there = f"there are {', '.join(sorted(known))}, or a dotted path"
+    there = f"available: {', '.join(sorted(known))}, or a dotted path"
     return f"{name!r} is not known{instead(name, known, kind)} ({there})"
 
 

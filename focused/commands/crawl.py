@@ -51,7 +51,7 @@ class Command(ScrapyCrawl):
             raise UsageError(f"name one spider, not {len(args)}: {' '.join(args)}", print_help=False)
         name = args[0] if args else _OURS
         if name not in names:
-            raise UsageError(f"there is no spider {name!r}; there is: {', '.join(names)}", print_help=False)
+            raise UsageError(f"there is no spider {name!r} (available: {', '.join(names)})", print_help=False)
         crawler = process.create_crawler(name)
         process.crawl(crawler, **opts.spargs)
         process.start()

@@ -50,7 +50,7 @@ def _near(missing: Sequence[str], names: Sequence[str]) -> str:
     if near:
         return f"did you mean {' or '.join(map(repr, dict.fromkeys(near)))}?"
     shown = ", ".join(map(repr, names[:12])) or "none"
-    return f"there are {shown}{', …' if len(names) > 12 else ''}"
+    return f"the classes are {shown}{', …' if len(names) > 12 else ''}"
 
 
 def ranked(

@@ -82,7 +82,7 @@ def _held_in(examples: list[Example], hold_out: Mapping[str, str]) -> list[Examp
     for column, value in hold_out.items():
         if not any(column in example.extra for example in examples):
             there = ", ".join(map(repr, sorted({name for example in examples for name in example.extra}))) or "none"
-            raise CannotTeach(f"--hold-out {column}={value}: the examples have no such column (there are {there})")
+            raise CannotTeach(f"--hold-out {column}={value}: the examples have no such column (its columns: {there})")
         left = [example for example in examples if example.extra.get(column) != value]
         if len(left) == len(examples):
             raise CannotTeach(f"--hold-out {column}={value}: no example has this value")

@@ -64,7 +64,7 @@ def _convert(name: str, value: Any, problems: Problems) -> Any:
     if name in RENAMED:
         problems.add(name, f"is now called {RENAMED[name]!r}: give -a {RENAMED[name]}={value}")
     elif name not in KINDS:
-        problems.add(name, f"unknown argument{did_you_mean(name, KINDS)} (there are {', '.join(KINDS)})")
+        problems.add(name, f"unknown argument{did_you_mean(name, KINDS)} (known: {', '.join(KINDS)})")
     elif isinstance(value, str) and not value.strip():
         problems.add(name, "is empty: give a value or leave it out")
     else:

@@ -80,7 +80,7 @@ def _prefixes(name: str) -> Iterator[str]:
 
 def _some(names: Collection[str], most: int = 10) -> str:
     shown = ", ".join(sorted(names)[:most])
-    return f" (there are {shown}{', …' if len(names) > most else ''})"
+    return f" (its classes: {shown}{', …' if len(names) > most else ''})"
 
 
 @dataclass

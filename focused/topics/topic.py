@@ -126,7 +126,7 @@ def _unknown(spec: str) -> str:
     matches = near(spec, shipped, most=3)
     hint = f"; did you mean {' or '.join(map(repr, matches))}?" if matches else ""
     return (
-        f"there is no shipped topic {spec!r}{hint} (there are {', '.join(shipped)}); "
+        f"there is no shipped topic {spec!r}{hint} (available: {', '.join(shipped)}); "
         f"to crawl for plain words, add seeds: -a topic={spec!r} -a seeds=https://…"
     )
 

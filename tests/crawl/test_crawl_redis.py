@@ -434,7 +434,7 @@ def test_a_worker_of_another_topic_or_prioritizer_is_refused(crawl, web: Generat
 @pytest.mark.parametrize(
     ("setting", "value", "words"),
     [
-        ("FOCUSED_FRONTIER", "postgres", "'postgres' is not known (there are redis, sqlite, or a dotted path)"),
+        ("FOCUSED_FRONTIER", "postgres", "'postgres' is not known (available: redis, sqlite, or a dotted path)"),
         ("FOCUSED_CRAWL", "a b", "'a b': give letters"),
         ("FOCUSED_LEASE_SECONDS", 0.5, "'0.5' is not a number from 2 to 1000000000"),
         ("FOCUSED_REDIS_PATIENCE", -1, "'-1' is not a number of at least 0"),

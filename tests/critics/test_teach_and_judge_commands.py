@@ -191,7 +191,7 @@ def test_no_wanted_page_left_is_one_line(site: SiteServer, folder: Path) -> None
         ({"focus": ["nature.brids"]}, {}, "'nature.brids' matches no class"),
         ({"examples": "", "focus": [], "keywords": ["owl"]}, {}, "needs no teaching"),
         ({}, {"hold_out": {"half": "7"}}, "no example has this value"),
-        ({}, {"hold_out": {"hlaf": "1"}}, r"no such column \(there are 'half'\)"),
+        ({}, {"hold_out": {"hlaf": "1"}}, r"no such column \(its columns: 'half'\)"),
         ({}, {"examples": "missing.tsv"}, "missing.tsv: there is no such file"),
         (
             {"critic": {"name": "logistic", "strenght": 3}},
@@ -211,7 +211,7 @@ def test_what_is_wrong_is_told_before_anything_is_fetched(
 @pytest.mark.parametrize(
     ("args", "told"),
     [
-        (["--critic", "nosuch"], "--critic: 'nosuch' is not known (there are "),
+        (["--critic", "nosuch"], "--critic: 'nosuch' is not known (available: "),
         (["--focus", "nature.brids"], "'nature.brids' matches no class"),
         (["--hold-out", "half"], "COLUMN=VALUE"),
         (["--web", "missing.warc.gz"], "missing.warc.gz"),

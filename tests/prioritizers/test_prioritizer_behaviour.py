@@ -69,7 +69,7 @@ def test_options_behind_a_name_are_told_where_they_go():
     with pytest.raises(UnknownName) as error:
         find("prioritizer", "focused:d_max=3")
     way_out = "its options go into the [prioritizer] table of the topic file, with name = 'focused'"
-    assert str(error.value).startswith(f"prioritizer 'focused:d_max=3' is not known: {way_out} (there are ")
+    assert str(error.value).startswith(f"prioritizer 'focused:d_max=3' is not known: {way_out} (available: ")
 
 
 def test_a_bad_option_is_told_with_the_file_that_it_is_in(tmp_path):

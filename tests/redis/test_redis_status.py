@@ -445,7 +445,7 @@ def test_ctrl_c_ends_watching_quietly(redis: RedisServer, worker: Workers) -> No
 def test_what_cannot_be_asked_is_told_clearly(redis: RedisServer, worker: Workers, scrapy: Scrapy) -> None:
     for arguments, told in (
         ((redis.url,), f"there is no crawl at {redis.url}"),
-        ((redis.url, "--crawl", "tea"), f"there is no crawl 'tea' at {redis.url}; there is: none"),
+        ((redis.url, "--crawl", "tea"), f"there is no crawl 'tea' at {redis.url} (known: none)"),
         (
             (f"http://127.0.0.1:{redis.port}",),
             "an address http://… cannot be read: give a job folder, or one of redis://",
@@ -461,7 +461,7 @@ def test_what_cannot_be_asked_is_told_clearly(redis: RedisServer, worker: Worker
         assert (run.returncode, told in run.stderr) == (2, True), (arguments, run.stderr)
     worker("a:1")
     assert "there is no crawl 'tea' at" in scrapy("status", redis.url, "--crawl", "tea").stderr
-    assert "there is: 'birds'" in scrapy("status", redis.url, "--crawl", "tea").stderr
+    assert "(known: 'birds')" in scrapy("status", redis.url, "--crawl", "tea").stderr
 
 
 def test_what_another_version_has_written_is_refused_but_for_its_items(redis: RedisServer, worker: Workers) -> None:

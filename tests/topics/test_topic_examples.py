@@ -141,7 +141,7 @@ def test_a_focus_matches_classes_and_their_prefixes(focus: list[str]) -> None:
     [
         ("Science.Biologie", "did you mean 'Science.Biology'?"),
         ("science", "did you mean 'Science'?"),
-        ("Music", "(there are Arts, Science, Science.Biology, Science.Biology.Birds)"),
+        ("Music", "(its classes: Arts, Science, Science.Biology, Science.Biology.Birds)"),
     ],
 )
 def test_a_focus_that_matches_nothing_gets_a_hint(wanted: str, hint: str) -> None:

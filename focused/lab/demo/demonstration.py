@@ -23,7 +23,7 @@ from focused.pages.page import page_from_html
 _ARTICLES = 0.76
 _TRAPS = 0.08
 _PAGES_A_HOST = 150
-_WANTED = "Stars and what stands between them: observing and explaining, but not telling fortunes by them."
+_WANTED = "Stars and what lies between them: observing and explaining them, but not horoscopes."
 _KEYWORDS = ("astronomy", "star", "galaxy", "nebula", "telescope", "planet", "comet")
 
 

@@ -93,4 +93,4 @@ def _wrong_with_label(label: Any, *, is_last: bool) -> Iterator[str]:
 def _unknown_keys(at: str, given: dict[str, Any], known: Sequence[str]) -> Iterator[tuple[str, str]]:
     for key in given:
         if key not in known:
-            yield f"{at}{key}", f"unknown key{did_you_mean(key, known)} (there are {', '.join(known)})"
+            yield f"{at}{key}", f"unknown key{did_you_mean(key, known)} (known: {', '.join(known)})"

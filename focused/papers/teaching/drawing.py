@@ -79,7 +79,7 @@ def lab_topics(names: Sequence[str], file: str, labels: dict[str, list[str]], ro
         strangers = [name for name in names if name not in known]
         if strangers:
             near = did_you_mean(strangers[0], known)
-            raise PathsError([f"{file}: no topic {strangers[0]!r}{near} (there are {', '.join(known)})"])
+            raise PathsError([f"{file}: no topic {strangers[0]!r}{near} (known: {', '.join(known)})"])
         topics = [known[name] for name in names]
     else:
         topics = [_lab_topic(load_topic(name), labels) for name in names]

@@ -62,7 +62,7 @@ def open_readers(url: str, crawl: str | None, settings: BaseSettings) -> list[Cr
     with _reading(place):
         names = sorted(set(crawls_on(client)))
     if crawl is not None and crawl not in names:
-        raise JobRefused(f"there is no crawl {crawl!r} at {place}; there is: {', '.join(map(repr, names)) or 'none'}")
+        raise JobRefused(f"there is no crawl {crawl!r} at {place} (known: {', '.join(map(repr, names)) or 'none'})")
     if not names:
         raise JobRefused(f"there is no crawl at {place}")
     return [RedisReader(client, name, place, settings) for name in names if crawl in {None, name}]

@@ -61,9 +61,9 @@ def test_every_mistake_is_told_with_its_line(tmp_path):
         "3: steps: [] is not a list of pages, one or more",
         "4: not JSON: object keys must be strings (byte 1)",
         "5: steps[0].label: 'goal' may only stand at the end of a path",
-        "5: steps[1].lable: unknown key; did you mean 'label'? (there are url, label, layer)",
+        "5: steps[1].lable: unknown key; did you mean 'label'? (known: url, label, layer)",
         "5: steps[1].layer: -7 is not a number of clicks: give a whole number from 0, or leave it out",
-        "6: step: unknown key; did you mean 'steps'? (there are steps)",
+        "6: step: unknown key; did you mean 'steps'? (known: steps)",
         "6: steps[0].label: '' is not a name: give one in quotes, or leave it out",
         "6: steps[1].label: 'to x' begins as the states of pages without a label do: leave it out",
     ]
