@@ -286,7 +286,7 @@ TABLES = ("--topics-file", "TOPICS", "--examples", "EXAMPLES")
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "name topics, and a recorded web"),
+        ([], "give one or more topics, and a recorded web"),
         (["nothing", "--topics-file", "TOPICS"], "no topic 'nothing'; there are stars"),
         (["stars", "--topics-file", "TOPICS", "--limits", "guess"], "'guess' is not known"),
         (["stars", *TABLES, "--start", "far"], "no seeds of kind 'far'"),
