@@ -20,7 +20,7 @@ from focused.defaults import read
 from focused.frontier.store import Outcome, PageRecord
 from focused.parts import Component
 from focused.report.text import counted
-from focused.scheduling.beside import store_of
+from focused.scheduling.beside import open_job_beside
 from focused.schema import Dry
 from focused.starting import close_before_start
 
@@ -45,7 +45,7 @@ class LimitsExtension(Component):
 
     def spider_opened(self) -> None:
         """Take up the counts of an earlier start."""
-        store_of(self.crawler)
+        open_job_beside(self.crawler)
         if self.parts.frontier is not None:
             self.parts.frontier.most_pages, self.parts.frontier.most_found = self._pages, self._found
         for reason, had, _ in self._enough():

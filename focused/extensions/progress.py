@@ -26,7 +26,7 @@ from focused.defaults import read
 from focused.frontier.store import Outcome, PageRecord, Standing
 from focused.parts import Component
 from focused.report.text import OUTCOMES, counted, outcomes_in_words
-from focused.scheduling.beside import store_of
+from focused.scheduling.beside import open_job_beside
 
 logger = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ class ProgressExtension(Component):
 
     def spider_opened(self) -> None:
         """Begin to show the counts."""
-        store_of(self.crawler)
+        open_job_beside(self.crawler)
         self._marks.append((monotonic(), self.parts.standing.pages))
         settings = self.crawler.settings
         if not self._every:

@@ -8,7 +8,7 @@ from scrapy.http import Response
 
 from focused.arrivals import take_in
 from focused.parts import Component
-from focused.scheduling.beside import store_of
+from focused.scheduling.beside import open_job_beside
 
 
 class JudgeMiddleware(Component):
@@ -23,7 +23,7 @@ class JudgeMiddleware(Component):
 
     def spider_opened(self) -> None:
         """Open the job, if the scheduler has not."""
-        store_of(self.crawler)
+        open_job_beside(self.crawler)
 
     def process_exception(self, request: Request, exception: Exception) -> None:
         """Other middlewares have given a request up."""

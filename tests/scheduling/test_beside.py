@@ -9,7 +9,8 @@ from scrapy import Spider
 from scrapy.utils.test import get_crawler
 
 from focused.frontier.store import JobRefused, StoreAway
-from focused.scheduling.beside import store_of
+from focused.parts import parts_of
+from focused.scheduling.beside import open_job_beside
 
 REASONS = [(JobRefused("in use"), "job_refused"), (StoreAway("away"), "store_broken")]
 
@@ -26,6 +27,8 @@ def test_a_job_that_cannot_be_opened_ends_its_crawl_once_and_as_any_scrapy_can(
     monkeypatch.setattr("focused.scheduling.beside.close_before_start", lambda _, closing: closed.append(closing))
     crawler = get_crawler(settings_dict={"FOCUSED_TOPIC": "star galaxy"})
     crawler.spider = Spider("theirs")
-    assert [store_of(crawler) for _ in range(2)] == [None, None], "several components ask for it"
+    for _ in range(2):
+        open_job_beside(crawler)
+    assert parts_of(crawler).store is None
     assert closed == [reason]
     assert crawler.stats.get_value("focused/stopped_by") == str(error)
