@@ -140,6 +140,6 @@ class Beside(Dispatcher):
 
 
 def open_job_beside(crawler: Crawler) -> None:
-    """Open the job of a crawl whose scheduler is not ours; whoever asks first does. With ours there is nothing to do."""
+    """Open the job of a crawl whose scheduler is not ours, once. With ours there is nothing to do."""
     if parts_of(crawler).frontier is None:
         Beside(crawler)
