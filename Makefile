@@ -11,51 +11,51 @@ TEST_PROCESSES ?= 2
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint types docs coverage wheel lowest matrix bench scrapyd lock clean
 
-help: ## this list
+help: ## show this list
 	@echo 'make …'
 	@sed -n 's/^\([a-z]*\):.* ## /  \1	/p' $(MAKEFILE_LIST)
 
-demo: $(RUNTIME) ## a focused crawl of a small generated web beside a breadth-first one (about a minute)
+demo: $(RUNTIME) ## a focused crawl of a small generated web, next to a breadth-first one (about a minute)
 	@$(PYTHON_IN_VENV) -m focused.lab.demo $(ARGS)
 
 test: $(DEV) ## the whole test suite; a part of it with ARGS="tests/pages -x"
 	@scripts/need-redis
 	@$(PYTHON_IN_VENV) -m pytest -n $(TEST_PROCESSES) --dist loadfile $(ARGS)
 
-lint: $(DEV) ## ruff: rules and layout
+lint: $(DEV) ## ruff: rules and formatting
 	@$(PYTHON_IN_VENV) -m ruff check .
 	@$(PYTHON_IN_VENV) -m ruff format --check .
 
-types: $(DEV) ## mypy: strict, tests and benchmarks too but for what pyproject.toml says
+types: $(DEV) ## mypy, strict, also on tests and benchmarks (exceptions in pyproject.toml)
 	@$(PYTHON_IN_VENV) -m mypy
 
 docs: $(DEV) ## the documentation as a site, in out/docs; every warning is an error
 	@$(PYTHON_IN_VENV) -m sphinx --quiet --fail-on-warning --keep-going --jobs auto docs out/docs
 	@echo 'open out/docs/index.html'
 
-coverage: $(DEV) ## how much of the code the tests run, subprocesses included; a part with ARGS="tests/pages"
+coverage: $(DEV) ## coverage of the tests, subprocesses included; a part with ARGS="tests/pages"
 	@scripts/need-redis
 	@scripts/coverage $(PYTHON_IN_VENV) -n $(TEST_PROCESSES) --dist loadfile $(ARGS)
 
-wheel: $(DEV) ## wheel and sdist, installed into empty environments and tried there
+wheel: $(DEV) ## build wheel and sdist, and test them in empty environments
 	@$(PYTHON_IN_VENV) scripts/matrix.py wheel
 
-lowest: $(DEV) ## a part of the tests with the lowest versions that pyproject.toml allows
+lowest: $(DEV) ## some of the tests, with the lowest versions that pyproject.toml allows
 	@$(PYTHON_IN_VENV) scripts/matrix.py lowest
 
-matrix: $(DEV) ## wheel and tests with every Python that is found, with the lowest and the newest versions
+matrix: $(DEV) ## wheel and tests with every Python found, with the lowest and the newest versions
 	@$(PYTHON_IN_VENV) scripts/matrix.py all
 
-bench: $(RUNTIME) ## the benchmarks there are, and how to run each
+bench: $(RUNTIME) ## list the benchmarks, and how to run each
 	@$(PYTHON_IN_VENV) scripts/list_benchmarks.py
 
-scrapyd: $(DEV) ## scrapyd on http://localhost:6800, in jobs/scrapyd; then .venv/bin/scrapyd-deploy (docs/deploy.md)
+scrapyd: $(DEV) ## run scrapyd on http://localhost:6800, in jobs/scrapyd; then .venv/bin/scrapyd-deploy (docs/deploy.md)
 	@scripts/run-scrapyd $(PYTHON_IN_VENV) jobs/scrapyd
 
-lock: $(DEV) ## requirements.txt and requirements-dev.txt anew from pyproject.toml; newer versions with ARGS=--upgrade
+lock: $(DEV) ## update requirements.txt and requirements-dev.txt from pyproject.toml; newer versions with ARGS=--upgrade
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PYTHON_IN_VENV) scripts/lock.py $(ARGS)
 
-clean: ## removes caches, build output and the demonstration's; keeps .venv, models/ and jobs/
+clean: ## remove caches, build output and out/; keeps .venv, models/ and jobs/
 	@rm -rf build dist out *.egg-info *.egg .pytest_cache .hypothesis .mypy_cache .ruff_cache
 	@find . -path ./$(VENV) -prune -o -name __pycache__ -type d -exec rm -rf {} +
 

@@ -69,6 +69,9 @@ async def teach_first(crawler: Crawler) -> None:
     own = Settings()
     own.update(crawler.settings)
     try:
-        await carry_out(plan_teaching(topic, own), own)
+        card = await carry_out(plan_teaching(topic, own), own)
     except (CannotTeach, ModelRefused, ProblemsError, Interrupted, OSError) as error:
         refuse(crawler, str(error), closing="not_taught")
+    else:
+        given, missing = sum(card.examples.values()), sum(card.unreachable.values())
+        logger.info("Critic %s trained on %d examples; %d more could not be fetched", card.critic, given, missing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -126,4 +127,5 @@ def test_a_prioritizer_that_compares_with_the_examples_can_be_had_before_the_cri
     result = crawl(site(), arguments={"topic": str(path), "prioritizer": "cosine"})
     assert result.exit_code == 0, result.log
     assert "has no trained critic yet: training it first" in result.log
+    assert re.search(r"Critic logistic trained on \d+ examples; 0 more could not be fetched", result.log)
     assert len(result.fetched) > PAGES / 2

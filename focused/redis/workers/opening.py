@@ -113,7 +113,7 @@ def _join(parts: Parts, settings: BaseSettings, client: Redis, is_ending: Callab
     standing = store.standing()
     logger.info(
         "Worker %s joins the crawl %r in Redis: %d pages, %d links waiting, %d in progress elsewhere; "
-        "`scrapy status %s` shows how it stands",
+        "`scrapy status %s` shows its status",
         store.server.worker,
         crawl,
         standing.pages,
