@@ -51,7 +51,7 @@ def test_unknown_critics_and_options_are_named() -> None:
     with pytest.raises(UnknownName, match=r"'logistik'.*did you mean 'logistic'"):
         choose_critic(WORDS, "logistik")
     with pytest.raises(
-        ValueError, match=r"^seed_shore=2 is not an option of keywords; did you mean 'seed_share'\? \(there "
+        ValueError, match=r"^seed_shore=2 is not an option of keywords; did you mean 'seed_share'\? \(known: "
     ):
         choose_critic(Topic(name="b", keywords=["b"], critic={"seed_shore": 2})).make()
 
