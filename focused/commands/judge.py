@@ -51,7 +51,7 @@ class Command(PagesCommand):
         if len(args) < 2:
             raise UsageError("give a topic, and at least one address or file to judge")
         settings = self.settings.copy()
-        topic = load_topic(args[0])
+        topic = load_topic(args[0], seedless=True)
         apply_settings(topic, settings)
         critic = critic_for(topic, Path(read(settings, "FOCUSED_MODELS")), opts.critic)
         files, urls = _sort(args[1:])
@@ -76,7 +76,9 @@ class Command(PagesCommand):
 
 
 def verdict_lines(critic: Critic, page: Page, most: int) -> Iterator[str]:
-    """A verdict, for people."""
+    """A verdict, for people. A critic without `explain` gives no reasons, and nothing is said of them."""
+    from focused.critics.base import Critic as Base
+
     verdict = critic.judge(page)
     yield f"  relevance {verdict.relevance:.3f}   {short(page.title, 200)}"
     if verdict.classes:
@@ -88,7 +90,7 @@ def verdict_lines(critic: Critic, page: Page, most: int) -> Iterator[str]:
         told = [f"{reason.word} {reason.weight:+.2f}" for reason in reasons if reason.weight * sign > 0]
         if told:
             yield f"  {title} " + ", ".join(told)
-    if not reasons:
+    if most and not reasons and type(critic).explain is not Base.explain:
         yield "  no word of this page is known to the critic"
 
 

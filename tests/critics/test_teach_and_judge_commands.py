@@ -239,6 +239,31 @@ def test_a_hostile_title_does_nothing_to_a_terminal(folder: Path) -> None:
     assert not set(done.stdout) & {"\x07", "\x1b", "\u202e"}
 
 
+def test_plain_words_judge_without_seeds(folder: Path) -> None:
+    (folder / "owl.html").write_text("<title>Owls</title><p>An owl at night.", "utf-8")
+    done = scrapy(folder, "judge", "owl, wood pigeon", str(folder / "owl.html"))
+    assert done.returncode == 0, done.stderr
+    assert "owl +" in done.stdout
+    done = scrapy(folder, "judge", "brids.toml", str(folder / "owl.html"))
+    assert done.returncode == 2
+    assert "there is no such file" in done.stderr
+
+
+def test_a_critic_that_gives_no_reasons_is_not_said_to_know_no_word(folder: Path) -> None:
+    write_topic(folder, examples="", focus=[], keywords=["owl"])
+    (folder / "half.py").write_text(
+        "from focused import Critic, Verdict\n\n\nclass Half(Critic):\n"
+        "    def judge(self, page):\n        return Verdict(0.5)\n",
+        "utf-8",
+    )
+    (folder / "page.html").write_text("<title>Owls</title><p>A pigeon.", "utf-8")
+    page = [str(folder / "birds.toml"), str(folder / "page.html")]
+    done = scrapy(folder, "judge", *page, "--critic", "half.Half", PYTHONPATH=str(folder))
+    assert done.stdout.splitlines()[1:] == ["  relevance 0.500   Owls"], done.stderr
+    done = scrapy(folder, "judge", "heron", page[1])
+    assert "no word of this page is known to the critic" in done.stdout
+
+
 def test_judging_what_is_not_there(folder: Path, site: SiteServer) -> None:
     write_topic(folder, examples="", focus=[], keywords=["owl"])
     done = scrapy(folder, "judge", str(folder / "birds.toml"), f"{HOST}/none", f"{HOST}/birds/0", proxy=site.url)
