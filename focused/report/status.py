@@ -179,4 +179,5 @@ def _waiting(status: Status) -> str:
     hosts = f" on {counted(status.hosts_waiting, 'host')}" if status.waiting else ""
     if not status.is_running and not status.leased:
         return links + hosts
-    return f"{links}{hosts}, {status.leased:,} {'' if status.is_running else 'were '}in progress"
+    tense = "" if status.is_running else "was " if status.leased == 1 else "were "
+    return f"{links}{hosts}, {status.leased:,} {tense}in progress"

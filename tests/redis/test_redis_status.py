@@ -342,7 +342,7 @@ def test_a_crawl_whose_workers_were_killed(redis: RedisServer, worker: Workers) 
     text = text_of(status)
     assert "none has given a sign of life for 50 minutes" in text
     assert "a:1, no sign of life for 50 minutes: taken for dead" in text
-    assert "1 were in progress" in text
+    assert "1 was in progress" in text
     assert "links that were in progress are fetched again" in text
 
 
