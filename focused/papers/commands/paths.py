@@ -109,4 +109,4 @@ def _summary(paths: list[Path], file: str) -> str:
     pages = len({step.url for path in paths for step in path.steps})
     counts = ", ".join(f"{count} {end}" for end, count in ends.items())
     lengths = sorted(len(path.steps) for path in paths)
-    return f"{len(paths)} paths ({counts}) of {lengths[0]} to {lengths[-1]} pages, {pages} different ones: {file}"
+    return f"{len(paths)} paths ({counts}) of {lengths[0]} to {lengths[-1]} steps, over {pages} different pages: {file}"
