@@ -19,7 +19,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.installed import build, clone  # noqa: E402  (the checkout, from wherever this is run)
 
-TRIED = ("pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "pyyaml", "build", "setuptools<81")
+TRIED = ("pytest", "pytest-timeout", "pytest-xdist", "hypothesis", "pyyaml", "warcio", "build", "setuptools<81")
 ROOMS = ("tests/pages", "tests/topics", "tests/critics", "tests/prioritizers", "tests/frontier", "tests/warc")
 PART = (*ROOMS, "tests/crawl/test_crawl_learning.py")
 # It compares with the types of Scrapy's defaults; before 2.19 that of CLOSESPIDER_TIMEOUT is an int, read as a float.
