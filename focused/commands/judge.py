@@ -43,15 +43,19 @@ class Command(PagesCommand):
         from focused.critics.choose import critic_for
         from focused.defaults import read
         from focused.pages.fetched import NoPage
+        from focused.problems import did_you_mean
         from focused.responses import limits_of
         from focused.teaching.gathering import page_of_file
+        from focused.topics.library import shipped_topics
         from focused.topics.settings import apply_settings
         from focused.topics.topic import load_topic
 
         if len(args) < 2:
             raise UsageError("give a topic, and at least one address or file to judge")
         settings = self.settings.copy()
-        topic = load_topic(args[0], seedless=True)
+        # Its log is off, and a warning would not be seen: a misspelt name is an error, not plain words.
+        misspelt = bool(did_you_mean(args[0], shipped_topics()))
+        topic = load_topic(args[0], seedless=not misspelt)
         apply_settings(topic, settings)
         critic = critic_for(topic, Path(read(settings, "FOCUSED_MODELS")), opts.critic)
         files, urls = _sort(args[1:])

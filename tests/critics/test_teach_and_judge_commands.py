@@ -247,6 +247,9 @@ def test_plain_words_judge_without_seeds(folder: Path) -> None:
     done = scrapy(folder, "judge", "brids.toml", str(folder / "owl.html"))
     assert done.returncode == 2
     assert "there is no such file" in done.stderr
+    done = scrapy(folder, "judge", "astronomi", str(folder / "owl.html"))
+    assert done.returncode == 2
+    assert "did you mean 'astronomy'?" in done.stderr
 
 
 def test_a_critic_that_gives_no_reasons_is_not_said_to_know_no_word(folder: Path) -> None:
