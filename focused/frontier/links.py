@@ -8,6 +8,7 @@ from typing import Any
 from focused.frontier.job_file import JobFile
 from focused.frontier.records import rows_in
 from focused.frontier.store import NewLink, Outcome, State
+from focused.pages.urls import url_to_key
 
 _LONGEST_CHAIN = 20
 _WAITING = State.WAITING.value
@@ -33,19 +34,21 @@ class LinkRows:
         """The numbers of the keys that have one."""
         return dict(rows_in(self._file.rows, "SELECT key, id FROM links WHERE key IN ({})", keys))
 
-    def admit(self, keys: Sequence[int], links: Sequence[NewLink], source: int) -> tuple[list[int], list[int]]:
+    def admit(self, links: Sequence[NewLink], source: int) -> tuple[list[int], list[int]]:
         """The numbers of links, new where there was none, and the hosts of these, 0 for the others."""
-        found = self.find(keys)
-        hosts, rows = [], []
+        keys = [0 if new.link else new.key or url_to_key(new.url) for new in links]
+        found = self.find([key for key in keys if key])
+        numbers, hosts, rows = [], [], []
         for key, new in zip(keys, links, strict=True):
-            host = 0
-            if key not in found:
-                host, found[key] = self.host(new.host), self.next
-                rows.append((self.next, key, new.url, host, new.depth, source, _WAITING, new.base, new.request))
-                self.next += 1
+            host, number = 0, new.link or found.get(key, 0)
+            if not number:
+                host, number = self.host(new.host), self.next
+                found[key], self.next = number, number + 1
+                rows.append((number, key, new.url, host, new.depth, source, _WAITING, new.base, new.request))
+            numbers.append(number)
             hosts.append(host)
         self._file.write_many(_INSERT, rows)
-        return [found[key] for key in keys], hosts
+        return numbers, hosts
 
     def host(self, name: str) -> int:
         """The number of a host."""

@@ -140,8 +140,7 @@ class SqliteStore:
         evidence: Evidence | None = None,
         scores: NDArray[np.float32] | None = None,
     ) -> Admitted:
-        keys = [new.key or url_to_key(new.url) for new in links]
-        numbers, hosts = self._links.admit(keys, links, source.link if source else 0)
+        numbers, hosts = self._links.admit(links, source.link if source else 0)
         table = self._table
         table.grow(self._links.next)
         for link, host, new in zip(numbers, hosts, links, strict=True):
@@ -214,7 +213,7 @@ class SqliteStore:
 
     def redirect(self, lease: Lease, url: str, host: str) -> bool:
         new = NewLink(url, host, depth=lease.depth)
-        (target,), (is_new,) = self._links.admit([url_to_key(url)], [new], lease.source)
+        (target,), (is_new,) = self._links.admit([new], lease.source)
         if target == lease.link:
             return True
         self._table.grow(self._links.next)
