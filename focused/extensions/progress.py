@@ -167,10 +167,10 @@ def summary(stats: Mapping[str, Any]) -> str:
     redirected = ends.pop("redirect")
     requests = counted(stats.get("downloader/request_count", 0), "request")
     requests += f", {redirected:,} of them redirected" if redirected else ""
-    told = ", ".join(outcomes_in_words(ends))
+    counts = ", ".join(outcomes_in_words(ends))
     lines = (
         f"{counted(pages, 'page')}, {found:,} relevant, harvest {stats.get('focused/job/harvest', 0.0):.3f}",
-        f"{requests}; links: {told}" if told else requests,
+        f"{requests}; links: {counts}" if counts else requests,
         *(f"{what}: {stats[name]}" for what, name in _PLACES.items() if stats.get(name)),
         f"The crawl ended: {stats.get('focused/stopped_by') or stats.get('finish_reason')}",
     )

@@ -47,7 +47,7 @@ class JobFile:
         self._attempt(lambda: self._db.executemany(sql, rows))
 
     def patch(self, table: str, column: str, row: int, *, header: int, at: Any, data: bytes) -> None:
-        """Overwrite some bytes of a blob; ``at`` tells from its first ``header`` bytes where they are."""
+        """Overwrite some bytes of a blob; ``at`` finds their place from the first ``header`` bytes."""
 
         def overwrite() -> None:
             with self._db.blobopen(table, column, row) as blob:

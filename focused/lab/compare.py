@@ -141,11 +141,11 @@ class Comparison:
         tasks = [task for task in tasks if task.entrant.kind_of_paths]
         new = [task for task in tasks if self.teacher.key(task) not in taught or not self.teacher.is_taught(task)]
         refused = set()
-        for told in self.teacher.teach(new):
-            self.notify(taught_to_text(told))
-            if told.refused:
-                refused.add(told.key)
-            yield told
+        for result in self.teacher.teach(new):
+            self.notify(taught_to_text(result))
+            if result.refused:
+                refused.add(result.key)
+            yield result
         ready = [task for task in tasks if self.teacher.key(task) not in refused]
         yield from map(self._measured, self.crawls.run(ready))
 

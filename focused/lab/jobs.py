@@ -40,11 +40,11 @@ class Job:
         """Settings as Scrapy takes them from a command line, with whole tables; ``handlers`` answer the requests."""
         project = get_project_settings()
         files = {"JOBDIR": str(self.folder / JOB), "FOCUSED_STATS_FILE": str(self.folder / STATS)}
-        told = files | self.settings | own
-        told["DOWNLOAD_HANDLERS"] = told.get("DOWNLOAD_HANDLERS", {}) | handlers
+        settings = files | self.settings | own
+        settings["DOWNLOAD_HANDLERS"] = settings.get("DOWNLOAD_HANDLERS", {}) | handlers
         return {
             name: {**project.getdict(name), **value} if isinstance(value, dict) else value
-            for name, value in told.items()
+            for name, value in settings.items()
         }
 
 

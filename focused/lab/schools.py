@@ -57,17 +57,17 @@ def _teach(school: School) -> list[TaughtEntrant]:
     fetched = pages_of_web(addresses_of(school.paths), _open(tuple(school.web)), limits_of(settings))
     source: dict[str, Any] = {**school.source, "web": school.web}
     results = []
-    for told, job in school.pupils:
+    for taught, job in school.pupils:
         settings.setdict(job.settings, priority="cmdline")
         began = time.process_time()
         try:
             teaching = PathTeaching.plan(load_topic(job.arguments["topic"]), settings)
             card = teaching.teach(school.paths, fetched, source, lambda *_: None)
         except (NotTaught, CannotTeach, ModelRefused) as error:
-            results.append(msgspec.structs.replace(told, refused=str(error)))
+            results.append(msgspec.structs.replace(taught, refused=str(error)))
         else:
             spent = time.process_time() - began
-            results.append(msgspec.structs.replace(told, figures=card.figures, cpu=spent))
+            results.append(msgspec.structs.replace(taught, figures=card.figures, cpu=spent))
     return results
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from scrapy.exceptions import DropItem
@@ -12,7 +13,7 @@ from focused.parts import Component
 from focused.visits.visit import Visit
 
 
-class PagePipeline(Component):
+class PagePipeline(Component, ABC):
     """A step that is taken for the page of each item of ours; other items pass.
 
     An item is dropped if its lease was lost, or nothing can be written: its page is fetched again.
@@ -31,6 +32,6 @@ class PagePipeline(Component):
             raise DropItem(f"it cannot be kept: {error}", log_level="DEBUG") from error
         return item
 
+    @abstractmethod
     def take_step(self, visit: Visit) -> None:
-        """What is to be done for the page."""
-        raise NotImplementedError
+        """Do what is to be done for the page."""

@@ -150,24 +150,24 @@ class RedisStore:
 
     def standing(self) -> SharedStanding:
         """What Redis said last, and what it does not count yet of this worker's."""
-        told = self.server.standing
+        standing = self.server.standing
         own = [*(lease.page for lease in self.leases.values() if lease.page is not None), *self._acknowledged]
         if not own:
-            return told
+            return standing
         unique = [page.relevance for page in own if page.outcome is Outcome.PAGE]
         return replace(
-            told,
-            pages=told.pages + len(own),
-            duplicates=told.duplicates + len(own) - len(unique),
-            found=told.found + sum(relevance >= RELEVANT for relevance in unique),
-            relevance=told.relevance + sum(unique),
+            standing,
+            pages=standing.pages + len(own),
+            duplicates=standing.duplicates + len(own) - len(unique),
+            found=standing.found + sum(relevance >= RELEVANT for relevance in unique),
+            relevance=standing.relevance + sum(unique),
         )
 
     # --- links and evidence ------------------------------------------------------------------------------------
 
     def known(self, urls: Sequence[str]) -> Known:
-        told = self._ask("known", [_key(url_to_key(url)) for url in urls])
-        columns = np.frombuffer(told, _KNOWN)
+        answer = self._ask("known", [_key(url_to_key(url)) for url in urls])
+        columns = np.frombuffer(answer, _KNOWN)
         return Known(
             columns["link"].astype(np.int64),
             columns["state"].copy(),
@@ -190,16 +190,16 @@ class RedisStore:
             pieces = self._packing.pieces(evidence, number)
             found = [[score, piece] for score, piece in zip(scores.tolist(), pieces, strict=True)]
         keys = [_key(new.key or url_to_key(new.url)) for new in links]
-        told: dict[bytes, list[Any]] = {}
+        rows: dict[bytes, list[Any]] = {}
         fresh = np.zeros(len(links), np.bool_)
         for i, (key, new) in enumerate(zip(keys, links, strict=True)):
-            if key not in told:
-                told[key] = [key, [], float(np.float32(new.base)), _to_new(new)]
-                fresh[i] = bool(told[key][3])
-            told[key][1] += found[i : i + 1]
-        asked = "admit", number, [*told.values()], self._stamp
+            if key not in rows:
+                rows[key] = [key, [], float(np.float32(new.base)), _to_new(new)]
+                fresh[i] = bool(rows[key][3])
+            rows[key][1] += found[i : i + 1]
+        asked = "admit", number, [*rows.values()], self._stamp
         if source is None:
-            answers = dict(zip(told, self._ask(*asked), strict=True))
+            answers = dict(zip(rows, self._ask(*asked), strict=True))
             numbers = np.array([answers[key][0] for key in keys], np.int64)
             return Admitted(numbers, fresh & [bool(answers[key][1]) for key in keys])
         # It goes with the next call. Should another worker be first after all, the script finds out.
@@ -258,9 +258,9 @@ class RedisStore:
 
     def _look_again(self, now: float, after: float) -> None:
         """When to ask for a link again: others may find some, or give some back."""
-        told = self.server.standing
+        standing = self.server.standing
         is_over = not (
-            told.waiting or told.leased_elsewhere or any(lease.is_returned for lease in self.leases.values())
+            standing.waiting or standing.leased_elsewhere or any(lease.is_returned for lease in self.leases.values())
         )
         self._wake = None if is_over else now + min(after, _LOOK_AGAIN)
 
@@ -295,8 +295,8 @@ class RedisStore:
 
     def beat(self) -> None:
         self._ask("beat")
-        told = self.server.standing
-        if told.leased - told.leased_elsewhere < sum(not lease.is_lost for lease in self.leases.values()):
+        standing = self.server.standing
+        if standing.leased - standing.leased_elsewhere < sum(not lease.is_lost for lease in self.leases.values()):
             mine = {int(token) for token in self._read("mine") or []}
             for token, lease in self.leases.items():
                 lease.is_lost |= token not in mine
@@ -396,8 +396,8 @@ class RedisStore:
         # Pages count for whoever trains, also those that teach nothing.
         teaches = bool(held.pooled) or (page is not None and self._prioritizer.learns)
         pooled = pooled_to_bytes(page is not None, held.pooled) if teaches else False
-        told = _to_told(page) if page is not None else False
-        ended = (lease.token, outcome.value, told, target, pooled, _to_bytes(detail))
+        fields = _page_fields(page) if page is not None else False
+        ended = (lease.token, outcome.value, fields, target, pooled, _to_bytes(detail))
         self._tell("acknowledge", *ended)
         new_words = {number.to_bytes(4, "big"): word for number, word in self._lexicon.take_new().items()}
         if new_words:
@@ -534,7 +534,7 @@ def of_another(crawl: str, what: str, kept: str, mine: str) -> JobRefused:
     )
 
 
-def _to_told(page: PageRecord) -> dict[str, Any]:
+def _page_fields(page: PageRecord) -> dict[str, Any]:
     """What the script is told of a page."""
     return {
         "relevance": float(page.relevance),

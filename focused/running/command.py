@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sqlite3
 import sys
+from abc import abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from textwrap import wrap
@@ -66,9 +67,9 @@ class Command(ScrapyCommand):
                 raise
             raise UsageError(way_out(error), print_help=False) from error
 
+    @abstractmethod
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        """Do it."""
-        raise NotImplementedError
+        """Do what the command is for."""
 
     def fail(self, message: str) -> None:
         """End with one line and exit code 1: the request was valid, but failed."""

@@ -44,18 +44,18 @@ def page_progress(what: str, verb: str = "fetched") -> Iterator[Told]:
     with Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task(what, total=None)
 
-        def told(done: int, total: int, failed: int) -> None:
+        def show(done: int, total: int, failed: int) -> None:
             missing = f", {failed} failed" if failed else ""
             bar.update(task, completed=done, total=total, description=what + missing)
 
-        yield told
+        yield show
 
 
 @contextmanager
 def step_progress(what: str) -> Iterator[Callable[[int, int], None]]:
     """A function that reports how many steps of a training are done."""
-    with page_progress(what, verb="steps") as told:
-        yield lambda done, total: told(done, total, 0)
+    with page_progress(what, verb="steps") as show:
+        yield lambda done, total: show(done, total, 0)
 
 
 class _Lines:

@@ -65,17 +65,17 @@ class Beside(Dispatcher):
 
     def visit_of(self, request: Request, response: Response) -> Visit | None:
         """The visit for which a response came; it begins with its page."""
-        told = request.meta.get(META, {})
+        ours = request.meta.get(META, {})
         if self._is_out(request):
-            return self.parts.visits.of(told["token"])
+            return self.parts.visits.of(ours["token"])
         # Taken off, or requests that are made with this one's meta would have it.
-        if not told.pop("scheduled", False):
+        if not ours.pop("scheduled", False):
             return None
         lease = self._lease(request)
         if lease is None:
             # Fetched once more: it is judged for whoever wants to know, and teaches nothing again.
             return Visit(Lease(0, 0, request.url, LinkHost(0, "", 0)))
-        told["token"] = lease.token
+        ours["token"] = lease.token
         self._out[lease.token] = request
         self._settle_soon()
         return self.parts.visits.begin(lease)

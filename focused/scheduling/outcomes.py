@@ -27,8 +27,8 @@ _MOST_DETAIL = 200
 
 def note(request: Request, outcome: Outcome | str, detail: str) -> None:
     """Write into a request's meta how it ended; the frontier reads it when the request is through."""
-    told = outcome.value if isinstance(outcome, Outcome) else outcome
-    request.meta.setdefault(META, {})["outcome"] = [told, detail[:_MOST_DETAIL]]
+    name = outcome.value if isinstance(outcome, Outcome) else outcome
+    request.meta.setdefault(META, {})["outcome"] = [name, detail[:_MOST_DETAIL]]
 
 
 class OutcomeNoter:

@@ -103,10 +103,10 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
 
     def enqueue_request(self, request: Request) -> bool:
         try:
-            told = request.meta.get(META, {})
-            if "admitted" in told:
+            ours = request.meta.get(META, {})
+            if "admitted" in ours:
                 return bool(request.meta.pop(META)["admitted"])
-            lease = self._coming_under(told.get("token", 0))
+            lease = self._coming_under(ours.get("token", 0))
             return self._take_back(request, lease) if lease is not None else self._admit(request)
         except StoreBroken as error:
             self.give_up(error)

@@ -34,7 +34,7 @@ class ExampleSource:
     hold_out: Mapping[str, str] = field(default_factory=dict)
     web: str = ""
 
-    def told(self) -> dict[str, object]:
+    def described(self) -> dict[str, object]:
         """For the card: what differs from the topic."""
         return {name: value for name, value in asdict(self).items() if value}
 

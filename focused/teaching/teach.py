@@ -90,7 +90,7 @@ def _save(plan: TeachingPlan, fetched: Fetched, taught: Taught, models: Path) ->
         focus=plan.focus,
         examples=taught.examples,
         unreachable=fetched.reasons(),
-        source=plan.source.told(),
+        source=plan.source.described(),
         report=taught.report,
     )
     return save_critic(models, slug(plan.topic), taught.critic, card)

@@ -175,9 +175,9 @@ def _response(request: Request, response: Response) -> WarcRecord:
     headers = {name: values for name, values in response.headers.items() if name.lower() not in _NOT_RESPONSE}
     headers[b"Content-Length"] = [b"%d" % len(response.body)]
     truncated = next((why for flag, why in _TRUNCATED.items() if flag in response.flags), "")
-    told = {"WARC-IP-Address": str(response.ip_address or ""), "WARC-Truncated": truncated}
-    told = {name: value for name, value in told.items() if value}
-    return _message("response", request.url, _head(_status_line(response.status), headers), response.body, told)
+    fields = {"WARC-IP-Address": str(response.ip_address or ""), "WARC-Truncated": truncated}
+    fields = {name: value for name, value in fields.items() if value}
+    return _message("response", request.url, _head(_status_line(response.status), headers), response.body, fields)
 
 
 def _request(request: Request, response: WarcRecord) -> WarcRecord:
@@ -197,8 +197,8 @@ def _head(first: bytes, headers: Mapping[bytes, Sequence[bytes]]) -> bytes:
 
 def _message(kind: str, url: str, head: bytes, body: bytes, more: Mapping[str, str]) -> WarcRecord:
     digest = b32encode(sha1(body, usedforsecurity=False).digest()).decode()
-    told = {"WARC-Target-URI": url, "WARC-Payload-Digest": f"sha1:{digest}", **more}
-    return _record(kind, f"application/http; msgtype={kind}", head + body, told)
+    fields = {"WARC-Target-URI": url, "WARC-Payload-Digest": f"sha1:{digest}", **more}
+    return _record(kind, f"application/http; msgtype={kind}", head + body, fields)
 
 
 def _record(kind: str, content_type: str, content: bytes, headers: Mapping[str, str]) -> WarcRecord:

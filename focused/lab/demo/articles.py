@@ -73,11 +73,11 @@ class _Writer:
 
     def write(self, article: Article) -> None:
         """Write one article."""
-        old, told = next(self.dress[article.script]) if article.script != "latin" else (False, True)
+        old, declared = next(self.dress[article.script]) if article.script != "latin" else (False, True)
         charset = _CHARSETS[article.script] if old else "utf-8"
         language = _LANGUAGES[article.script]
         page = article.site.page(article.title, self._body(article), language=language, charset=charset)
-        kind = HTML.replace("utf-8", charset) if told else "text/html"
+        kind = HTML.replace("utf-8", charset) if declared else "text/html"
         self.web.add(article.url, page, kind=kind, encoding=charset)
         self.web.label(article.url, article.kind, article.title)
 

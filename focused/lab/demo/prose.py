@@ -22,7 +22,7 @@ _PATTERNS = (
 )
 _TITLES = ("{A} {N} of {P}", "{P} and the {A} {N}", "The {N}, the {N2} and {P}", "{P}: a {A} {N}", "On {N} and {N2}")
 _POOL = 400
-# Of the words that may be the topic's own: how many are.
+# The share of a text's words that are the topic's own.
 _OWN = 0.55
 
 
