@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -14,18 +15,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.base import Critic
-from focused.critics.choose import choose_critic
+from focused.critics.choose import Choice, choose_critic
 from focused.critics.models import Card, save_critic
 from focused.critics.teach import fit_for_use
 from focused.lab.bounds import Truth
 from focused.lab.chosen import ChosenTopic
+from focused.lab.given import Given, parse_given
 from focused.lab.toml import to_toml
 from focused.pages.page import Page
 from focused.papers.paths.graph import Graph, read_page
 from focused.papers.paths.topics import KnownTopic
 from focused.topics.focus import in_focus
 from focused.topics.identity import fingerprint, slug
-from focused.topics.topic import load_topic
+from focused.topics.topic import Topic, load_topic
 from focused.warc.web import Web
 
 FAR = 2
@@ -35,11 +37,17 @@ _FEW = 3
 
 @dataclass
 class Case:
-    """One topic on one web. ``starts[k]`` are the addresses of start *k*, ``folder`` holds its files."""
+    """One topic on one web, in one draw of the example pages that teach its critic (``examples``).
+
+    ``starts[k]`` are the addresses of start *k*, ``folder`` holds its files, ``models`` its critic.
+    """
 
     chosen: ChosenTopic
     ground: Truth
     folder: Path
+    models: Path
+    examples: dict[str, str]
+    draw: int = 0
     starts: list[list[str]] = field(default_factory=list)
     critic: Critic | None = None
 
@@ -47,6 +55,20 @@ class Case:
     def name(self) -> str:
         """The topic's name."""
         return self.chosen.topic.name
+
+    @property
+    def key(self) -> tuple[str, int]:
+        """The topic's name, and the number of the draw."""
+        return self.name, self.draw
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of its crawls, one for each start."""
+        return range(self.draw * len(self.starts), (self.draw + 1) * len(self.starts))
+
+    def seeds(self, number: int) -> list[str]:
+        """The addresses at which a crawl begins."""
+        return self.starts[number % len(self.starts)]
 
     @property
     def wanted(self) -> int:
@@ -60,16 +82,16 @@ class Case:
 
     @property
     def table(self) -> Path:
-        """The file of example pages."""
-        return self.folder / "examples.tsv"
+        """The file of the example pages that teach."""
+        return self.folder / f"examples{_suffix(self.draw)}.tsv"
 
-    def write_topic(self, start: int, prioritizer: dict[str, Any], name: str) -> Path:
+    def write_topic(self, number: int, prioritizer: dict[str, Any], name: str) -> Path:
         """Write the topic file for one crawl."""
         file, topic = self.folder / f"{name}.toml", self.chosen.topic
         keys: dict[str, Any] = {"name": topic.name, "description": topic.description}
-        keys |= {"keywords": topic.keywords, "focus": topic.focus, "seeds": self.starts[start]}
+        keys |= {"keywords": topic.keywords, "focus": topic.focus, "seeds": self.seeds(number)}
         keys["allowed_hosts"] = topic.allowed_hosts
-        if self.chosen.examples:
+        if self.examples:
             keys["examples"] = self.table.name
         keys |= {"critic": topic.critic, "prioritizer": prioritizer, "settings": topic.settings}
         file.write_text(to_toml(keys), "utf-8")
@@ -77,7 +99,7 @@ class Case:
 
 
 class Preparer:
-    """Makes cases on one web; ``folder`` takes their files, ``models`` the critics."""
+    """Makes cases on one web; ``folder`` takes their files, ``models`` the critics of the first draw."""
 
     def __init__(self, web: Web, graph: Graph, folder: Path, models: Path) -> None:
         self.web = web
@@ -88,13 +110,31 @@ class Preparer:
         self._parsed = cache(partial(read_page, web))
 
     def case(self, chosen: ChosenTopic) -> Case:
-        """A topic on this web, with its tables and without starts."""
-        case = Case(chosen, self._ground(chosen), self.folder / slug(chosen.topic))
-        case.folder.mkdir(parents=True, exist_ok=True)
-        lines = [f"{name}\t{url}" for url, name in chosen.examples.items()]
-        case.table.write_text("\n".join(["class\turl", *lines, ""]), "utf-8")
-        case.ignored.write_text("\n".join([*chosen.examples, ""]), "utf-8")
-        return case
+        """A topic on this web that is taught by all its examples, with its tables and without starts."""
+        return self.cases(chosen, parse_given(""))[0]
+
+    def cases(self, chosen: ChosenTopic, given: Given, draws: int = 1) -> list[Case]:
+        """A topic on this web, a case for each draw of its examples. Those that are not drawn do not count either."""
+        folder = self.folder / slug(chosen.topic)
+        folder.mkdir(parents=True, exist_ok=True)
+        ground = self._ground(chosen)
+        cases = []
+        for number in range(draws):
+            models = self.models.with_name(f"{self.models.name}{_suffix(number)}")
+            examples = self._drawn(chosen, given, number)
+            # Each draw has its critic, and a critic its verdicts.
+            case = Case(chosen, replace(ground), folder, models, examples, number)
+            lines = [f"{name}\t{url}" for url, name in examples.items()]
+            case.table.write_text("\n".join(["class\turl", *lines, ""]), "utf-8")
+            case.ignored.write_text("\n".join([*chosen.examples, ""]), "utf-8")
+            cases.append(case)
+        return cases
+
+    def _drawn(self, chosen: ChosenTopic, given: Given, number: int) -> dict[str, str]:
+        if given.all_pages:
+            return chosen.examples
+        recorded = {url: name for url, name in chosen.examples.items() if self._page(url) >= 0}
+        return given.draw(recorded, chosen.known, number)
 
     def _ground(self, chosen: ChosenTopic) -> Truth:
         known, examples = chosen.known, chosen.examples
@@ -122,13 +162,16 @@ class Preparer:
         return row if row >= 0 and self.web.status[row] == 200 else -1
 
     def teach(self, case: Case, critic: str) -> None:
-        """Train a case's critic on its examples, and put it where crawls will look for it."""
-        topic = load_topic(str(case.write_topic(0, {}, "teaching")))
+        """Choose a case's critic, train it if it must be trained, and put it where crawls will look for it."""
+        topic = load_topic(str(case.write_topic(0, {}, f"teaching{_suffix(case.draw)}")))
+        # The critic of an earlier comparison would be taken for this one.
+        shutil.rmtree(case.models / slug(topic), ignore_errors=True)
         choice = choose_critic(topic, critic)
+        _check_choice(choice, topic)
         case.critic = choice.make()
         if not choice.kind.learns:
             return
-        there = [(row, name) for url, name in case.chosen.examples.items() if (row := self._page(url)) >= 0]
+        there = [(row, name) for url, name in case.examples.items() if (row := self._page(url)) >= 0]
         classes = [name for _, name in there]
         fit_for_use(case.critic, [self._parsed(row) for row, _ in there], classes, topic.focus)
         card = Card(
@@ -139,7 +182,26 @@ class Preparer:
             focus=topic.focus,
             examples=dict(sorted(Counter(classes).items())),
         )
-        save_critic(self.models, slug(topic), case.critic, card)
+        save_critic(case.models, slug(topic), case.critic, card)
+
+
+def _check_choice(choice: Choice, topic: Topic) -> None:
+    """ValueError if there is nothing by which this critic could judge."""
+    if choice.kind.learns and not topic.examples:
+        raise ValueError(
+            f"topic {topic.name!r}: the critic {choice.name!r} is taught by example pages, and none are given: "
+            "add pages:K to --given, or leave --critic out"
+        )
+    if not topic.keywords and choice.options.get("keywords") == [topic.name]:
+        raise ValueError(
+            f"topic {topic.name!r}: the critic {choice.name!r} judges by keywords, and none are given: "
+            "add title or words to --given, or leave --critic out"
+        )
+
+
+def _suffix(draw: int) -> str:
+    """Sets the files of further draws apart from those of the first."""
+    return f"-{draw}" if draw else ""
 
 
 def draw_starts(known: KnownTopic, kind: str, ground: Truth, sets: int) -> list[list[str]]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from focused.lab.given import parse_given
 from focused.lab.plan import Plan
 from focused.papers.paths.topics import KnownTopic, read_examples, read_labels, read_topics, with_label
 from focused.topics.examples import check_focus
@@ -18,7 +19,8 @@ Labels = dict[str, list[str]]
 class ChosenTopic:
     """A topic as the crawler takes it, and what is known of it.
 
-    ``examples`` (address → class) teach its critic; ``labelled`` are the pages with a label in its focus.
+    Its critic is taught by ``examples`` (address → class), or by some of them; none of them counts. ``labelled`` are
+    the pages with a label in its focus.
     """
 
     topic: Topic
@@ -53,12 +55,14 @@ def _from_users(plan: Plan, labels: Labels) -> Iterator[ChosenTopic]:
 
 
 def _from_file(plan: Plan, labels: Labels) -> Iterator[ChosenTopic]:
-    known = read_topics(plan.topics_file)
+    known, given = read_topics(plan.topics_file), parse_given(plan.given)
     for name in known if plan.topics == ["all"] else plan.topics:
         if name not in known:
             raise ValueError(f"{plan.topics_file}: no topic {name!r}; there are {', '.join(known)}")
-        topic = Topic(name=name, focus=known[name].focus)
-        examples, labelled = _examples(plan, known[name]), with_label(labels, topic.focus)
+        keywords = given.keywords(known[name], plan.topics_file)
+        # Who gives no pages names no classes.
+        topic = Topic(name=name, focus=known[name].focus if given.has_examples else [], keywords=keywords)
+        examples, labelled = _examples(plan, known[name]), with_label(labels, known[name].focus)
         yield ChosenTopic(topic=topic, known=known[name], examples=examples, labelled=labelled)
 
 
@@ -67,7 +71,7 @@ def _examples(plan: Plan, known: KnownTopic) -> dict[str, str]:
     examples = read_examples(plan.examples, without=without) if plan.examples else {}
     if examples:
         check_focus(known.focus, examples.values(), where=plan.examples)
-    elif known.focus and plan.prioritizers:
+    elif known.focus and plan.prioritizers and parse_given(plan.given).has_examples:
         there = f" (there is none in {plan.examples}{' that is not held out' if without else ''})"
         raise ValueError(
             f"{plan.topics_file}: topic {known.name!r} names classes ({', '.join(known.focus)}): "

@@ -18,6 +18,7 @@ from focused.lab.cases import Case, Preparer, draw_starts, judge_all
 from focused.lab.chosen import choose_topics
 from focused.lab.crawls import Crawls, Notify, Task, verdicts_of
 from focused.lab.entrants import parse_entrant
+from focused.lab.given import parse_given
 from focused.lab.jobs import FETCHES, JOB
 from focused.lab.likeness import Bags, Likeness, measure_likeness
 from focused.lab.measure import CrawlFigures, Trace, measure, read_trace, share_of
@@ -68,7 +69,7 @@ class Comparison:
         self.graph = read_graph(self.web, *plan.web)
         self.out.mkdir(parents=True, exist_ok=True)
         self.preparer = Preparer(self.web, self.graph, self.out / "topics", self.out / "models")
-        self.crawls = Crawls(plan, self.web, self.preparer.models, notify)
+        self.crawls = Crawls(plan, self.web, notify)
         self.teacher = Teacher(plan, self.crawls, self.graph)
         self.bags = Bags(self.web)
 
@@ -86,8 +87,9 @@ class Comparison:
             for task in {(task.case.name, task.entrant.kind_of_paths): task for task in tasks}.values():
                 if task.entrant.kind_of_paths:
                     self.teacher.paths_for(task)
-        unfinished = {task.case.name for task in tasks} | {case.name for case, *_ in walks}
-        self._teach([case for case in cases if case.name in unfinished])
+        unfinished = {task.case.key for task in tasks} | {case.key for case, *_ in walks}
+        self._teach([case for case in cases if case.key in unfinished])
+        results.critics |= {case.name: case.critic.name for case in cases if case.critic}
         write_results(results, self.out)
         taught = {taught.key for taught in results.taught if not taught.refused}
         for one in chain(self._limits(walks), self._crawls(tasks, taught)):
@@ -103,20 +105,22 @@ class Comparison:
             versions={"python": platform.python_version(), **{name: version(name) for name in _LIBRARIES}},
             plan=self.plan,
             targets={case.name: case.wanted for case in cases},
-            examples={case.name: len(case.chosen.examples) for case in cases},
+            examples={case.name: len(case.examples) for case in cases},
             starts={case.name: case.starts for case in cases},
             runs=[],
         )
 
     def _cases(self) -> list[Case]:
-        cases = []
+        every, given = [], parse_given(self.plan.given)
         for topic in self.topics:
-            case = self.preparer.case(topic)
-            case.starts = draw_starts(topic.known, self.plan.start, case.ground, self.plan.starts)
-            for start in case.starts:
-                self._check_start(case, start)
-            cases.append(case)
-        return cases
+            cases = self.preparer.cases(topic, given, self.plan.draws)
+            starts = draw_starts(topic.known, self.plan.start, cases[0].ground, self.plan.starts)
+            for start in starts:
+                self._check_start(cases[0], start)
+            for case in cases:
+                case.starts = starts
+            every += cases
+        return every
 
     def _check_start(self, case: Case, urls: Sequence[str]) -> None:
         """ValueError if no crawl can begin there; some pages may be missing."""
@@ -130,8 +134,10 @@ class Comparison:
 
     def _teach(self, cases: Sequence[Case]) -> None:
         for case in cases:
-            if case.chosen.examples:
-                self.notify(f"teaching {case.name}: {len(case.chosen.examples)} examples")
+            if case.examples or case.chosen.topic.keywords:
+                if case.examples:
+                    draw = f", draw {case.draw}" if self.plan.draws > 1 else ""
+                    self.notify(f"teaching {case.name}{draw}: {len(case.examples)} examples")
                 self.preparer.teach(case, self.plan.critic)
 
     def _crawls(self, tasks: Sequence[Task], taught: Collection[Any]) -> Iterator[MeasuredCrawl | TaughtEntrant]:
@@ -174,12 +180,12 @@ class Comparison:
         return run
 
     def _limits(self, walks: Sequence[Missing]) -> Iterator[MeasuredCrawl]:
-        unjudged = {case.name: case for case, *_ in walks if case.critic and "foresight" in self.plan.limits}
+        unjudged = {case.key: case for case, *_ in walks if case.critic and "foresight" in self.plan.limits}
         if unjudged:
             self._judge(list(unjudged.values()))
         for case, name, start in walks:
             if name != "foresight" or case.ground.relevance is not None:
-                seeds = [seed for seed in map(self.web.find, case.starts[start]) if seed >= 0]
+                seeds = [seed for seed in map(self.web.find, case.seeds(start)) if seed >= 0]
                 trace = walk(case.ground, seeds, self.plan.pages, name)
                 yield self._run(case, name, start, trace, case.ground.relevance)
 
@@ -197,7 +203,7 @@ class Comparison:
         )
 
     def _likeness(self, case: Case, trace: Trace) -> Likeness | None:
-        targets = case.critic.targets if case.critic else None
+        targets = case.critic.targets if case.critic and case.examples else None
         if targets is None:
             return None
         cosines = targets.cosines([self.bags.of(row) for row in trace.pages])
@@ -208,7 +214,7 @@ def _missing(results: Results, cases: Sequence[Case], rows: Iterable[str]) -> It
     """What is still to be done: of each case, by each row, from each start."""
     done = {run.key for run in results.runs}
     for case, name in product(cases, rows):
-        for start in range(len(case.starts)):
+        for start in case.numbers:
             if (case.name, name, start) not in done:
                 yield case, name, start
 

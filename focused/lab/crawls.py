@@ -40,12 +40,11 @@ class Task:
 
 
 class Crawls:
-    """Makes the crawls of a plan and runs them on its web; ``models`` holds the critics."""
+    """Makes the crawls of a plan and runs them on its web."""
 
-    def __init__(self, plan: Plan, web: Web, models: Path, notify: Notify) -> None:
+    def __init__(self, plan: Plan, web: Web, notify: Notify) -> None:
         self.plan = plan
         self.web = web
-        self.models = models
         self.out = Path(plan.out)
         self.notify = notify
 
@@ -60,11 +59,11 @@ class Crawls:
     def models_of(self, task: Task) -> Path:
         """The models folder that a crawl reads: its own, if its prioritizer is taught by paths.
 
-        Given paths teach it for all starts.
+        Given paths teach it for all starts, if the critic is the same for all.
         """
         if not task.entrant.kind_of_paths:
-            return self.models
-        return self.out / "taught" / (plain(task.entrant.text) if self.plan.paths else task.name)
+            return task.case.models
+        return self.out / "taught" / (plain(task.entrant.text) if self.plan.is_taught_once else task.name)
 
     def job(self, task: Task) -> Job:
         """The crawl of a task, in its own folder, which is emptied first."""

@@ -17,8 +17,10 @@ RESULTS = "results.json"
 class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What is compared with what, where and how. ``starts`` 0 takes the starting pages that the topics file gives.
 
-    ``paths`` (a file, or a folder with one for each topic) teach the prioritizers that must be taught; their pages are
-    in ``paths_web``. Without any, paths are drawn from a best-first crawl.
+    ``given`` limits what teaches the critics (`focused.lab.given`), with ``draws`` draws of example pages. Without a
+    ``critic`` each topic gets the one that a crawl would choose. ``paths`` (a file, or a folder with one for each topic)
+    teach the prioritizers that must be taught; their pages are in ``paths_web``. Without any, paths are drawn from a
+    best-first crawl.
     """
 
     topics: list[str]
@@ -32,7 +34,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     start: str = "on"
     starts: int = 0
     hold_out: str = ""
-    critic: str = "logistic"
+    critic: str = ""
+    given: str = ""
+    draws: int = 1
     fast: bool = False
     workers: int = 0
     concurrency: int = 1
@@ -43,9 +47,17 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     paths_web: list[str] = []
     settings: dict[str, str] = {}
 
+    @property
+    def is_taught_once(self) -> bool:
+        """Is a prioritizer taught by paths once for all crawls of a topic?"""
+        return bool(self.paths) and self.draws == 1
+
 
 class OfRow(msgspec.Struct, kw_only=True):
-    """What is known of a row in the table of a topic, from one start; ``start`` None: from all."""
+    """What is known of a row in the table of a topic, from one start; ``start`` None: from all.
+
+    With several draws of example pages, ``start`` counts on: draw *d* of *k* starts has the numbers *dk* to *dk+k−1*.
+    """
 
     topic: str
     row: str
@@ -107,6 +119,7 @@ class Results(msgspec.Struct, kw_only=True):
     starts: dict[str, list[list[str]]]
     runs: list[MeasuredCrawl]
     taught: list[TaughtEntrant] = []
+    critics: dict[str, str] = {}
 
     def add(self, one: MeasuredCrawl | TaughtEntrant) -> None:
         """Add an outcome; teaching that was tried again replaces its earlier outcome."""

@@ -63,10 +63,15 @@ def tables(results: Results) -> Iterable[TableText]:
     """A table for each topic; with several topics also their mean."""
     topics = list(results.targets)
     for topic in topics:
-        title = f"{topic}: {results.targets[topic]} targets, {results.examples[topic]} examples"
-        yield title, *table_of(results, [topic], columns(results))
+        yield _title(results, topic), *table_of(results, [topic], columns(results))
     if len(topics) > 1:
         yield f"mean of {len(topics)} topics", *table_of(results, topics, columns(results))
+
+
+def _title(results: Results, topic: str) -> str:
+    title = f"{topic}: {results.targets[topic]} targets, {results.examples[topic]} examples"
+    critic = results.critics.get(topic)
+    return title + (f", given {results.plan.given}, critic {critic}" if results.plan.given and critic else "")
 
 
 def likeness_table(results: Results) -> TableText | None:
@@ -81,10 +86,10 @@ def likeness_table(results: Results) -> TableText | None:
 def table_of(results: Results, topics: Collection[str], shown: Sequence[Column]) -> tuple[list[str], list[list[str]]]:
     """Headings, and the rows that have crawled for some topics: means over the topics of the means over the starts.
 
-    The deviation is that of whole sets of starts. A mean of only some crawls is marked: the missing ones may have been
-    the hardest.
+    The deviation is that of whole sets of starts, and of draws of example pages. A mean of only some crawls is marked:
+    the missing ones may have been the hardest.
     """
-    wanted = sum(len(results.starts[topic]) for topic in topics)
+    wanted = results.plan.draws * sum(len(results.starts[topic]) for topic in topics)
     rows = []
     for name in rows_of(results):
         runs = [run for run in results.runs if run.row == name and run.topic in topics]

@@ -55,7 +55,7 @@ class Teacher:
 
     def key(self, task: Task) -> tuple[str, str, int | None]:
         """What an entrant is taught for: topic, entrant, start (None if given paths teach it for all starts)."""
-        return task.case.name, task.entrant.text, None if self.plan.paths else task.start
+        return task.case.name, task.entrant.text, None if self.plan.is_taught_once else task.start
 
     def is_taught(self, task: Task) -> bool:
         """Is its model where the crawl will look for it?"""
@@ -98,7 +98,7 @@ class Teacher:
 
     def _roots(self, task: Task) -> list[str]:
         """The pages of a start, redirects followed."""
-        rows = [self.crawls.web.find(url) for url in task.case.starts[task.start]]
+        rows = [self.crawls.web.find(url) for url in task.case.seeds(task.start)]
         pages = [int(self.graph.leads_to[row]) for row in rows if row >= 0]
         return [self.graph.urls[page] for page in pages if page >= 0]
 
@@ -107,8 +107,8 @@ class Teacher:
         name, models = task.case.folder.name, self.crawls.models_of(task)
         shutil.rmtree(models / name, ignore_errors=True)
         models.mkdir(parents=True, exist_ok=True)
-        if (self.crawls.models / name).is_dir():
-            shutil.copytree(self.crawls.models / name, models / name, copy_function=_link_or_copy)
+        if (task.case.models / name).is_dir():
+            shutil.copytree(task.case.models / name, models / name, copy_function=_link_or_copy)
         return self._told(task, ways), self.crawls.job(task)
 
     def _told(self, task: Task, ways: Sequence[Way], refused: str = "") -> TaughtEntrant:

@@ -53,7 +53,11 @@ class Command(command.Command):
         budgets = "numbers of pages after which targets are counted (default: %(default)s)"
         add("--budgets", default="200,500,1000", metavar="A,B", help=budgets)
         add("--limits", metavar="A,B", help="upper bounds to show as rows (default: all; '' for none)")
-        add("--critic", default="logistic", metavar="NAME", help="the critic to teach (default: logistic)")
+        given = "what teaches the critic: title, words, pages:K, others:M, joined by +; or all (default: all examples)"
+        add("--given", default="", metavar="WHAT", help=given)
+        draws = "draw the pages of --given K times; report mean and spread (default: 1)"
+        add("--draws", type=number, metavar="K", help=draws)
+        add("--critic", default="", metavar="NAME", help="the critic (default: the one that a crawl would choose)")
         hold_out = "leave these examples out (without VALUE: what follows the @ in the topic's name)"
         add("--hold-out", default="", metavar="COLUMN[=VALUE]", help=hold_out)
         paths = "paths that teach path-based prioritizers (see scrapy paths)"
@@ -104,13 +108,16 @@ class Command(command.Command):
 def _plan(args: list[str], opts: argparse.Namespace) -> Plan:
     """The plan that the options describe; mistakes are reported before anything is read."""
     from focused.lab.bounds import ROWS
+    from focused.lab.given import parse_given
     from focused.lab.plan import Plan
     from focused.papers.paths.topics import labels_beside
 
     _check_files(opts)
-    for name in ("start", "starts", "hold_out"):
+    for name in ("start", "starts", "hold_out", "given"):
         if getattr(opts, name) and not opts.topics_file:
             raise ValueError(f"--{name.replace('_', '-')} {_ONLY_TOPICS_FILE}")
+    if not parse_given(opts.given).pages and opts.draws:
+        raise ValueError(f"--draws {opts.draws}: no pages are drawn: give some with --given pages:K, or leave it out")
     limits = ROWS if opts.limits is None else tuple(_distinct("--limits", opts.limits))
     strangers = [name for name in limits if name not in ROWS]
     if strangers:
@@ -122,6 +129,7 @@ def _plan(args: list[str], opts: argparse.Namespace) -> Plan:
         "labels": opts.labels or labels_beside(opts.web[0]),
         "start": opts.start or "on",
         "starts": opts.starts or 0,
+        "draws": opts.draws or 1,
         "budgets": _budgets(opts.budgets, opts.pages),
         "gammas": _gammas(opts.gamma),
         "limits": limits,

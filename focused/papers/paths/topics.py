@@ -13,7 +13,11 @@ from focused.topics.text import to_text
 
 
 class KnownTopic(msgspec.Struct, kw_only=True):
-    """One entry of a topics file: what is wanted, where it is, where to start, and which hosts to stay inside."""
+    """One entry of a topics file: what is wanted, where it is, where to start, and which hosts to stay inside.
+
+    ``title`` is what a user would call the topic (several names are separated by commas), ``words`` are those that
+    a user would give for it.
+    """
 
     name: str = ""
     focus: list[str]
@@ -22,6 +26,8 @@ class KnownTopic(msgspec.Struct, kw_only=True):
     seeds_far: list[str] = []
     seeds_root: list[str] = []
     hosts: list[str] = []
+    title: str = ""
+    words: list[str] = []
 
     def seeds(self, start: str) -> list[str]:
         """The starting pages of one kind: on, far or root."""
