@@ -39,7 +39,7 @@ class Board:
     @property
     def wanted(self) -> int:
         """How many crawls a row has when none is missing."""
-        return sum(map(len, self.results.starts.values()))
+        return self.results.crawls_wanted(self.results.starts)
 
     def cell(self, row: str, column: Column, form: str) -> str:
         _, value, _ = column

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.lab.bounds import walk
+from focused.lab.calibration import measure_calibration
 from focused.lab.cases import Case, Preparer, draw_starts, judge_all
 from focused.lab.chosen import choose_topics
 from focused.lab.crawls import Crawls, Notify, Task, verdicts_of
@@ -173,7 +174,9 @@ class Comparison:
         stats = json.loads((folder / STATS).read_text("utf-8"))
         trace = read_trace(read_log(folder / FETCHES), self.web, case.ground.counts, self.plan.pages)
         pages = stats.get("focused/page/judged") or len(trace.pages)
-        run = self._run(case, task.entrant.text, task.start, trace, verdicts_of(folder / JOB, self.web))
+        relevance = verdicts_of(folder / JOB, self.web)
+        run = self._run(case, task.entrant.text, task.start, trace, relevance)
+        run.calibration = measure_calibration(trace.pages, case.ground.targets, relevance)
         run.cpu_ms = 1_000 * stats["focused/lab/cpu"] / pages if pages else None
         run.seconds = stats.get("elapsed_time_seconds")
         run.stopped_by = str(stats.get("focused/stopped_by", stats.get("finish_reason", "")))

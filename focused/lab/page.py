@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from statistics import fmean
 
+from focused.lab.calibration_table import calibration_table, topic_calibration_tables
 from focused.lab.measure import CURVE_EVERY
 from focused.lab.plan import MeasuredCrawl, Results, taught_to_text
 from focused.lab.present import TableText, likeness_columns, likeness_table, notes, rows_of, table_of, tables
@@ -38,6 +39,11 @@ def write_page(results: Results, folder: Path) -> Path:
         (folder / f"{topic.replace('/', '_')}.svg").write_text(chart, "utf-8")
     means = [*every[len(topics) :], likeness_table(results) if len(topics) > 1 else None]
     parts += [_table(table) for table in means if table]
+    calibration = calibration_table(results)
+    if calibration:
+        parts.append(_table(calibration))
+        each = "".join(map(_table, topic_calibration_tables(results)))
+        parts.append(f"<details><summary>Calibration by topic</summary>{each}</details>")
     if results.taught:
         lines = "".join(f"<li>{escape(taught_to_text(taught))}</li>" for taught in results.taught)
         parts.append(f"<details><summary>How prioritizers were taught</summary><ul>{lines}</ul></details>")

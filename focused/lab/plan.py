@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import msgspec
 
 from focused.files import write_whole
 from focused.lab.bounds import ROWS
+from focused.lab.calibration import Calibration
 from focused.lab.likeness import GAMMAS, Likeness
 from focused.lab.measure import CrawlFigures
 
@@ -74,6 +76,7 @@ class MeasuredCrawl(OfRow, kw_only=True):
 
     figures: CrawlFigures
     likeness: Likeness | None = None
+    calibration: Calibration | None = None
     share: float | None = None
     loss_ratio: float | None = None
     cpu_ms: float | None = None
@@ -120,6 +123,10 @@ class Results(msgspec.Struct, kw_only=True):
     runs: list[MeasuredCrawl]
     taught: list[TaughtEntrant] = []
     critics: dict[str, str] = {}
+
+    def crawls_wanted(self, topics: Iterable[str]) -> int:
+        """How many crawls a row has when none is missing."""
+        return self.plan.draws * sum(len(self.starts[topic]) for topic in topics)
 
     def add(self, one: MeasuredCrawl | TaughtEntrant) -> None:
         """Add an outcome; teaching that was tried again replaces its earlier outcome."""

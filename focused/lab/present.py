@@ -89,14 +89,19 @@ def table_of(results: Results, topics: Collection[str], shown: Sequence[Column])
     The deviation is that of whole sets of starts, and of draws of example pages. A mean of only some crawls is marked:
     the missing ones may have been the hardest.
     """
-    wanted = results.plan.draws * sum(len(results.starts[topic]) for topic in topics)
     rows = []
     for name in rows_of(results):
         runs = [run for run in results.runs if run.row == name and run.topic in topics]
         if runs:
-            heading = name if len(runs) >= wanted else f"{name} ({len(runs)} of {wanted} crawls)"
+            heading = row_heading(results, name, len(runs), topics)
             rows.append([heading, *(_cell(runs, value, form) for _, value, form in shown)])
     return ["", *(heading for heading, _, _ in shown)], rows
+
+
+def row_heading(results: Results, name: str, crawls: int, topics: Iterable[str]) -> str:
+    """What a row is called: its name, and how many crawls it has if some are missing."""
+    wanted = results.crawls_wanted(topics)
+    return name if crawls >= wanted else f"{name} ({crawls} of {wanted} crawls)"
 
 
 def notes(results: Results) -> list[str]:

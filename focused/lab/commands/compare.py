@@ -67,6 +67,8 @@ class Command(command.Command):
         add("--similarity", action="store_true", help="also print how similar the pages are to the wanted examples")
         gamma = "cosines from which a page counts as similar (default: 0.2,0.3,0.5,0.6,0.7,0.8)"
         add("--gamma", default="", metavar="A,B", help=gamma)
+        calibration = "also print for each topic how well the critic's verdicts are calibrated"
+        add("--calibration", action="store_true", help=calibration)
         add("--out", default="out/compare", metavar="DIR", help="folder for results, models and crawls")
         add("--resume", action="store_true", help="skip the crawls that are in the results in DIR already")
         add("--fast", action="store_true", help="replay inside worker processes, without sockets")
@@ -79,6 +81,7 @@ class Command(command.Command):
             raise UsageError("give one or more topics, and a recorded web (--web WEB.warc.gz)")
         from rich.console import Console
 
+        from focused.lab.calibration_table import calibration_table, topic_calibration_tables
         from focused.lab.compare import Comparison
         from focused.lab.jobs import JobFailed
         from focused.lab.page import write_page
@@ -97,7 +100,8 @@ class Command(command.Command):
             results = Comparison(_plan(args, opts), notify, words, resume=opts.resume).run()
         except JobFailed as error:
             raise UsageError(str(error), print_help=False) from error
-        for table in (*tables(results), likeness_table(results) if opts.similarity else None):
+        shown = [*tables(results), likeness_table(results) if opts.similarity else None, calibration_table(results)]
+        for table in [*shown, *(topic_calibration_tables(results) if opts.calibration else ())]:
             if table:
                 console.print(to_rich(table))
         for note in notes(results):
