@@ -5,11 +5,16 @@ breadth-first  links in the order they were found: for checking the graph agains
 foresight      the critic's verdict on the page behind a link, before it is fetched
 oracle         the true label of the page behind a link; among equals the true distance to the nearest target
 near-bound     the true distance to the nearest target, whether that was fetched before or not
+two-clicks     the true distance to the nearest target not fetched yet, up to two clicks; links to other pages come
+               after these, ordered by the critic's verdict on the best page that they were found on so far
 bound          the true distance to the nearest target *not fetched yet*
 =============  ====================================================================================================
 
 None of these is a strict upper limit; `bound` comes closest, and shares are shares of it. Distances are exact; among
-links of the same rank the one that was found first goes first. Rows that know which links are dead never request them.
+links of the same rank the one that was found first goes first. Only breadth-first requests dead links.
+
+`two-clicks` is what a crawler with very good sight could find: near a target it knows the way, and elsewhere it has
+what every crawler has, the critic's verdicts on the pages that it fetched.
 
 The oracle uses labels, so it also wants example pages, which are not counted; distances are to targets only.
 """
@@ -29,7 +34,11 @@ from focused.papers.paths.graph import Graph, Ints
 Keys = NDArray[np.float64]
 
 NEVER = np.inf
-ROWS = ("foresight", "oracle", "near-bound", "bound")
+ROWS = ("foresight", "oracle", "near-bound", "two-clicks", "bound")
+JUDGED = {"foresight", "two-clicks"}
+"""Rows that need the critic's verdict on every page."""
+SIGHT = 2
+"""Clicks between the page behind a link and a target that `two-clicks` sees, at most."""
 
 
 @dataclass
@@ -58,7 +67,10 @@ def walk(ground: Truth, seeds: Sequence[int], pages: int, row: str) -> Trace:
 
     The waiting address with the lowest key is always requested next.
     """
-    return _PaperCrawl(ground, pages, row).run(seeds)
+    if row in JUDGED and ground.relevance is None:
+        raise ValueError(f"{row} needs the critic's verdict on every page")
+    crawl = _TwoClicks if row == "two-clicks" else _PaperCrawl
+    return crawl(ground, pages, row).run(seeds)
 
 
 class _PaperCrawl:
@@ -66,7 +78,7 @@ class _PaperCrawl:
         self.graph = ground.graph
         self.ground = ground
         self.most = pages
-        self.forgets = row == "bound"
+        self.forgets = row in {"bound", "two-clicks"}
         self.trace = Trace([], [])
         self.fetched: set[int] = set()
         self.left = ground.targets.copy()
@@ -117,22 +129,64 @@ class _PaperCrawl:
         if self.ground.counts[page]:
             self.trace.pages.append(page)
             self.trace.requests.append(self.asked)
-        for link in self.graph.links(page).tolist():
+        self._follow(page, self.graph.links(page).tolist())
+
+    def _follow(self, page: int, links: Sequence[int]) -> None:
+        for link in links:
             if not self.known[link]:
                 self.known[link] = True
-                heapq.heappush(self.waiting, (self._key(link), self.found, link))
+                self._wait(link, self.found)
                 self.found += 1
+
+    def _wait(self, address: int, place: int) -> None:
+        heapq.heappush(self.waiting, (self._key(address), place, address))
+
+
+class _TwoClicks(_PaperCrawl):
+    """Out of sight of any target a link is as good as the best page on which it was found.
+
+    A link that is found again on a better page waits a second time, with its first place among its equals.
+    """
+
+    def __init__(self, ground: Truth, pages: int, row: str) -> None:
+        super().__init__(ground, pages, row)
+        self.best = np.zeros(len(self.graph.leads_to))
+        self.places: dict[int, int] = {}
+        self.requested: set[int] = set()
+
+    def _key(self, address: int) -> float:
+        clicks = super()._key(address)
+        # Out of sight 1 - R, after all that is in sight.
+        return clicks if clicks <= SIGHT or clicks == NEVER else SIGHT + 2.0 - float(self.best[address])
+
+    def _ask(self, address: int) -> None:
+        if address not in self.requested:
+            self.requested.add(address)
+            super()._ask(address)
+
+    def _follow(self, page: int, links: Sequence[int]) -> None:
+        assert self.ground.relevance is not None
+        verdict = float(self.ground.relevance[page])
+        better = [link for link in links if verdict > self.best[link]]
+        self.best[better] = verdict
+        again = [link for link in better if link in self.places and link not in self.requested]
+        super()._follow(page, links)
+        for link in again:
+            self._wait(link, self.places[link])
+
+    def _wait(self, address: int, place: int) -> None:
+        self.places[address] = place
+        super()._wait(address, place)
 
 
 def _distance(ground: Truth, targets: NDArray[np.bool_]) -> Keys:
     """Clicks to the nearest target; larger than any distance if none can be reached; infinite for dead links."""
     clicks: Ints = ground.graph.distances(targets & ground.pages_inside, ground.pages_inside)
-    return np.append(np.where(clicks < 0, len(clicks), clicks).astype(np.float64), NEVER)
+    return np.append(np.where(clicks < 0, len(clicks) + SIGHT, clicks).astype(np.float64), NEVER)
 
 
 def _foresight(ground: Truth) -> Keys:
-    if ground.relevance is None:
-        raise ValueError("foresight needs the critic's verdict on every page")
+    assert ground.relevance is not None
     # Above 0 even for a sure page: 0 would say that nothing can be better.
     return np.append(2.0 - ground.relevance, NEVER)
 
@@ -146,5 +200,6 @@ _KEYS: dict[str, Callable[[Truth], Keys]] = {
     "foresight": _foresight,
     "near-bound": lambda ground: _distance(ground, ground.targets),
     "bound": lambda ground: _distance(ground, ground.targets),
+    "two-clicks": lambda ground: _distance(ground, ground.targets),
     "oracle": _oracle,
 }

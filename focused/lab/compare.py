@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.lab.bounds import walk
+from focused.lab.bounds import JUDGED, walk
 from focused.lab.calibration import measure_calibration
 from focused.lab.cases import Case, Preparer, draw_starts, judge_all
 from focused.lab.chosen import choose_topics
@@ -183,14 +183,19 @@ class Comparison:
         return run
 
     def _limits(self, walks: Sequence[Missing]) -> Iterator[MeasuredCrawl]:
-        unjudged = {case.key: case for case, *_ in walks if case.critic and "foresight" in self.plan.limits}
+        unjudged = {case.key: case for case, name, _ in walks if case.critic and name in JUDGED}
         if unjudged:
             self._judge(list(unjudged.values()))
+        traces: dict[tuple[str, str, int], Trace] = {}
         for case, name, start in walks:
-            if name != "foresight" or case.ground.relevance is not None:
+            if name in JUDGED and case.ground.relevance is None:
+                continue
+            # Only a row that asks the critic is another in each draw.
+            key = case.name, name, start if name in JUDGED else start % len(case.starts)
+            if key not in traces:
                 seeds = [seed for seed in map(self.web.find, case.seeds(start)) if seed >= 0]
-                trace = walk(case.ground, seeds, self.plan.pages, name)
-                yield self._run(case, name, start, trace, case.ground.relevance)
+                traces[key] = walk(case.ground, seeds, self.plan.pages, name)
+            yield self._run(case, name, start, traces[key], case.ground.relevance)
 
     def _judge(self, cases: Sequence[Case]) -> None:
         self.notify(f"judging all pages for {counted(len(cases), 'topic')}")
@@ -224,11 +229,15 @@ def _missing(results: Results, cases: Sequence[Case], rows: Iterable[str]) -> It
 
 def _relate(runs: Sequence[MeasuredCrawl]) -> None:
     """Fill in the figures that relate a crawl to others of the same topic and start."""
-    bounds = {(run.topic, run.start): run.figures for run in runs if run.row == "bound"}
+    bounds, clicks = (
+        {(run.topic, run.start): run.figures for run in runs if run.row == row} for row in ("bound", "two-clicks")
+    )
     losses = {(run.topic, run.start): _loss(run.figures) for run in runs if run.row == BASELINE}
     for run in runs:
-        bound, loss, own = bounds.get((run.topic, run.start)), losses.get((run.topic, run.start)), _loss(run.figures)
-        run.share = share_of(run.figures, bound) if bound else None
+        key = run.topic, run.start
+        loss, own = losses.get(key), _loss(run.figures)
+        run.share = share_of(run.figures, bounds[key]) if key in bounds else None
+        run.of_two_clicks = share_of(run.figures, clicks[key]) if key in clicks else None
         run.loss_ratio = own / loss if own is not None and loss else None
 
 

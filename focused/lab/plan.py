@@ -78,6 +78,7 @@ class MeasuredCrawl(OfRow, kw_only=True):
     likeness: Likeness | None = None
     calibration: Calibration | None = None
     share: float | None = None
+    of_two_clicks: float | None = None
     loss_ratio: float | None = None
     cpu_ms: float | None = None
     seconds: float | None = None

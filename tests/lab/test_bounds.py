@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from focused.lab.bounds import ROWS, Truth, walk
+from focused.lab.bounds import JUDGED, ROWS, Truth, walk
 from focused.papers.paths.graph import Graph
 
 
@@ -52,9 +52,48 @@ def test_foresight_follows_the_critic_wherever_that_leads():
     assert walk(place, [0], 4, "foresight").pages == [0, 2, 3, 1]
 
 
-def test_foresight_without_verdicts_is_refused():
-    with pytest.raises(ValueError, match="critic's verdict"):
-        walk(ground(2, [(0, 1)], [1]), [0], 2, "foresight")
+@pytest.mark.parametrize("row", sorted(JUDGED))
+def test_without_verdicts_a_row_that_needs_them_is_refused(row):
+    with pytest.raises(ValueError, match=f"{row} needs the critic's verdict"):
+        walk(ground(2, [(0, 1)], [1]), [0], 2, row)
+
+
+# 0 ─ 1 (R 0.9) ─ 4 ─ 5 ─ 6 ─ 7*     7 is three clicks from 4, two from 5; 2 has nothing behind it
+#   ├ 2 (R 0.1) ─ 8
+#   └ 3 (R 0.5) ─ 9
+HIDDEN = [(0, 1), (0, 2), (0, 3), (1, 4), (4, 5), (5, 6), (6, 7), (2, 8), (3, 9)]
+VERDICTS = [0.3, 0.9, 0.1, 0.5, 0.2, 0, 0, 1, 0, 0]
+
+
+def test_two_clicks_sees_a_target_two_clicks_behind_a_link():
+    place = ground(10, HIDDEN, [7], relevance=VERDICTS)
+    # Out of sight, links come in the order of the verdicts on the pages where they are: 4 (0.9) before 2 and 3 (0.3).
+    # From there on the target is in sight; then 3 and 2 wait with the verdict on 0, and 9 is before 8.
+    assert walk(place, [0], 10, "two-clicks").pages == [0, 1, 4, 5, 6, 7, 2, 3, 9, 8]
+    # A target in sight comes before all verdicts; when it is fetched, they count again.
+    assert walk(ground(10, HIDDEN, [8], relevance=VERDICTS), [0], 5, "two-clicks").pages == [0, 2, 8, 1, 4]
+
+
+def test_two_clicks_goes_to_the_nearest_of_the_targets_that_it_has_not():
+    place = ground(6, [(0, 1), (0, 2), (0, 3), (1, 2), (3, 4), (4, 5)], [2, 5], relevance=[0.0] * 6)
+    assert walk(place, [0], 6, "two-clicks").pages == walk(place, [0], 6, "bound").pages == [0, 2, 3, 4, 5, 1]
+
+
+def test_two_clicks_judges_a_link_by_the_best_page_that_it_was_found_on():
+    # 0 links to 1, 2 and 3; 2 (R 0.8) also links to 3, which then goes before 1, found with it on 0.
+    edges = [(0, 2), (0, 1), (0, 3), (2, 3), (2, 4)]
+    place = ground(5, edges, [], relevance=[0.5, 0.1, 0.8, 0.9, 0.2])
+    assert walk(place, [0], 5, "two-clicks").pages == [0, 2, 3, 4, 1]
+    worse = ground(5, edges, [], relevance=[0.5, 0.1, 0.4, 0.9, 0.2])
+    assert walk(worse, [0], 5, "two-clicks").pages == [0, 2, 1, 3, 4]
+
+
+def test_two_clicks_requests_no_link_twice_and_no_dead_link():
+    # 3 is dead, 4 redirects to 1; both are found on 0, and again on the better page 1.
+    edges = [(0, 1), (0, 3), (0, 4), (0, 2), (1, 2), (1, 3), (1, 4)]
+    place = ground(3, edges, [], relevance=[0.1, 0.9, 0.2], leads_to=[0, 1, 2, -1, 1])
+    trace = walk(place, [0], 3, "two-clicks")
+    assert (trace.pages, trace.requests) == ([0, 1, 2], [1, 2, 4])
 
 
 def test_the_oracle_wants_labels_even_of_pages_that_do_not_count():
