@@ -7,6 +7,7 @@ nothing are counted beside the pages.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 
 import msgspec
@@ -29,7 +30,9 @@ class Trace(msgspec.Struct):
 
 
 class CrawlFigures(msgspec.Struct, kw_only=True):
-    """Figures of one crawl. ``found`` is by number of pages; ``*_at_n`` are taken at N = number of targets.
+    """Figures of one crawl. ``found`` is by number of pages, ``found_by_requests`` by as many requests.
+
+    ``*_at_n`` are taken at N = number of targets.
 
     What needs more pages than the crawl was allowed to fetch is None; a crawl that had no links left simply stays
     where it was. ``loss`` is the mean of 1 - R over the pages, ``harvest`` the rest; None without verdicts.
@@ -46,6 +49,7 @@ class CrawlFigures(msgspec.Struct, kw_only=True):
     harvest: float | None
     loss: float | None
     curve: list[int]
+    found_by_requests: dict[int, int] = {}
 
 
 def read_trace(fetches: Sequence[Fetch], web: Web, counts: NDArray[np.bool_], most: int) -> Trace:
@@ -83,6 +87,10 @@ def measure(
         requests=trace.requests[-1] if trace.requests else 0,
         robots=trace.robots,
         found={budget: _at(found, budget) for budget in budgets if budget <= most},
+        # A crawl made at least as many requests as it fetched pages.
+        found_by_requests={
+            budget: _at(found, bisect_right(trace.requests, budget)) for budget in budgets if budget <= most
+        },
         found_in_all=_at(found, most),
         r_precision=_at(found, wanted) / wanted if 0 < wanted <= most else None,
         harvest_at_n=harvest_at_n,

@@ -11,7 +11,16 @@ from statistics import fmean
 from focused.lab.calibration_table import calibration_table, topic_calibration_tables
 from focused.lab.measure import CURVE_EVERY
 from focused.lab.plan import MeasuredCrawl, Results, taught_to_text
-from focused.lab.present import TableText, likeness_columns, likeness_table, notes, rows_of, table_of, tables
+from focused.lab.present import (
+    TableText,
+    likeness_columns,
+    likeness_table,
+    notes,
+    request_table,
+    rows_of,
+    table_of,
+    tables,
+)
 from focused.report.charts import line_chart
 
 _STYLE = """
@@ -37,7 +46,7 @@ def write_page(results: Results, folder: Path) -> Path:
         chart = _curves(results, topic, lambda run: run.figures.curve, title=topic, label="targets found")
         parts += [_table(table), chart, *_likeness(results, topic)]
         (folder / f"{topic.replace('/', '_')}.svg").write_text(chart, "utf-8")
-    means = [*every[len(topics) :], likeness_table(results) if len(topics) > 1 else None]
+    means = [*every[len(topics) :], request_table(results), likeness_table(results) if len(topics) > 1 else None]
     parts += [_table(table) for table in means if table]
     calibration = calibration_table(results)
     if calibration:

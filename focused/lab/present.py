@@ -24,6 +24,18 @@ def _found(budget: int) -> Value:
     return lambda run: run.figures.found.get(budget)
 
 
+def _found_by_requests(budget: int) -> Value:
+    return lambda run: run.figures.found_by_requests.get(budget)
+
+
+def _requests_per_page(run: MeasuredCrawl) -> float | None:
+    return run.figures.requests / run.figures.pages if run.figures.pages else None
+
+
+def _of_two_clicks(run: MeasuredCrawl) -> float | None:
+    return run.of_two_clicks
+
+
 def _precision(gamma: float) -> Value:
     return lambda run: run.likeness.precision.get(gamma) if run.likeness else None
 
@@ -42,6 +54,18 @@ def columns(results: Results) -> list[Column]:
         ("requests", _figure("requests"), ",.0f"),
         ("CPU ms", lambda run: run.cpu_ms, ".2f"),
         ("share", lambda run: run.share, ".3f"),
+        *([("of two-clicks", _of_two_clicks, ".3f")] if "two-clicks" in results.plan.limits else ()),
+    ]
+
+
+def request_columns(results: Results) -> list[Column]:
+    """The columns for what the pages of each crawl cost."""
+    budgets = [budget for budget in results.plan.budgets if budget <= results.plan.pages]
+    return [
+        *((f"{budget} req", _found_by_requests(budget), ".0f") for budget in budgets),
+        ("pages", _figure("pages"), ",.0f"),
+        ("requests", _figure("requests"), ",.0f"),
+        ("requests/page", _requests_per_page, ".2f"),
     ]
 
 
@@ -78,9 +102,18 @@ def likeness_table(results: Results) -> TableText | None:
     """How similar to the targets the pages of each row are, over all topics; None if that is not known."""
     if not any(run.likeness for run in results.runs):
         return None
+    return _whole(results, "likeness to the examples wanted", likeness_columns(results))
+
+
+def request_table(results: Results) -> TableText:
+    """What each row found at equal requests, over all topics."""
+    return _whole(results, "targets found by requests", request_columns(results))
+
+
+def _whole(results: Results, what: str, shown: Sequence[Column]) -> TableText:
     topics = list(results.targets)
     title = f"mean of {len(topics)} topics" if len(topics) > 1 else topics[0]
-    return f"likeness to the examples wanted, {title}", *table_of(results, topics, likeness_columns(results))
+    return f"{what}, {title}", *table_of(results, topics, shown)
 
 
 def table_of(results: Results, topics: Collection[str], shown: Sequence[Column]) -> tuple[list[str], list[list[str]]]:

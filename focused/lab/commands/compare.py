@@ -85,7 +85,7 @@ class Command(command.Command):
         from focused.lab.compare import Comparison
         from focused.lab.jobs import JobFailed
         from focused.lab.page import write_page
-        from focused.lab.present import likeness_table, notes, tables, to_rich
+        from focused.lab.present import likeness_table, notes, request_table, tables, to_rich
         from focused.problems import Problems, ProblemsError
         from focused.topics.settings import check_settings
 
@@ -100,7 +100,8 @@ class Command(command.Command):
             results = Comparison(_plan(args, opts), notify, words, resume=opts.resume).run()
         except JobFailed as error:
             raise UsageError(str(error), print_help=False) from error
-        shown = [*tables(results), likeness_table(results) if opts.similarity else None, calibration_table(results)]
+        shown = [*tables(results), request_table(results), likeness_table(results) if opts.similarity else None]
+        shown.append(calibration_table(results))
         for table in [*shown, *(topic_calibration_tables(results) if opts.calibration else ())]:
             if table:
                 console.print(to_rich(table))
