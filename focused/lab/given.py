@@ -53,8 +53,10 @@ class Given:
                     f"--given {self.text}: topic {topic.name!r} has no {name!r} in {file}: add it there, or give "
                     "something else (pages:K)"
                 )
-        every = [*title * self.title, *topic.words * self.words]
-        return list({word.casefold(): word for word in reversed(every)}.values())[::-1]
+        unique: dict[str, str] = {}
+        for word in [*title * self.title, *topic.words * self.words]:
+            unique.setdefault(word.casefold(), word)
+        return list(unique.values())
 
     def draw(self, examples: Mapping[str, str], topic: KnownTopic, number: int) -> Examples:
         """The examples that teach in draw ``number``. ValueError if there are too few."""

@@ -171,7 +171,10 @@ def to_rich(table: TableText) -> RichTable:
     title, headings, rows = table
     rich = RichTable(title=title, title_justify="left", title_style="bold")
     for number, heading in enumerate(headings):
-        rich.add_column(heading, justify="right" if number else "left", overflow="fold")
+        if number:
+            rich.add_column(heading, justify="right", overflow="fold")
+        else:
+            rich.add_column(heading, no_wrap=True)
     for cells in rows:
         rich.add_row(*cells)
     return rich

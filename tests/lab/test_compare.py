@@ -10,16 +10,18 @@ from pathlib import Path
 
 import pytest
 
+from focused.lab.calibration_table import calibration_table
 from focused.lab.compare import Comparison
 from focused.lab.jobs import FETCHES, JobFailed
 from focused.lab.page import write_page
 from focused.lab.plan import Plan
-from focused.lab.present import likeness_table, tables
+from focused.lab.present import likeness_table, request_table, tables
 from focused.lab.process import STATS
 from focused.lab.replay.log import read_log
 
 ROOT = Path(__file__).parents[2]
 PAGES = 60
+ALL_ROWS = ["best-first", "apprentice", "foresight", "oracle", "near-bound", "two-clicks", "bound"]
 
 
 def plan(small_web, out, **changes):
@@ -86,10 +88,12 @@ def test_figures_agree_with_the_log(fast, small_web):
 
 def test_shares_are_of_the_bound(fast):
     runs = {run.row: run for run in fast[0].runs}
-    assert set(runs) == {"best-first", "apprentice", "foresight", "oracle", "near-bound", "bound"}
-    assert runs["bound"].share == 1.0
-    for run in runs.values():
-        assert 0 < run.share <= 1
+    assert set(runs) == set(ALL_ROWS)
+    assert runs["bound"].share == runs["two-clicks"].of_two_clicks == 1.0
+    found = {name: sum(run.figures.found.values()) for name, run in runs.items()}
+    for name, run in runs.items():
+        assert 0 < run.share == min(1, found[name] / found["bound"])
+        assert 0 < run.of_two_clicks == min(1, found[name] / found["two-clicks"])
     assert runs["best-first"].loss_ratio == 1.0
 
 
@@ -119,7 +123,45 @@ def test_each_run_is_measured_by_its_likeness_to_the_examples(fast):
     assert runs["bound"].precision_curve[0.5][0] > 0
     _, headings, rows = likeness_table(results)
     assert headings == ["", "σ", *(f"cos ≥ {gamma}" for gamma in (0.2, 0.3, 0.5, 0.6, 0.7, 0.8))]
-    assert [cells[0] for cells in rows] == ["best-first", "apprentice", "foresight", "oracle", "near-bound", "bound"]
+    assert [cells[0] for cells in rows] == ALL_ROWS
+
+
+def test_requests_are_the_price_of_pages(fast):
+    results, _ = fast
+    title, headings, rows = request_table(results)
+    assert title == "targets found by requests, stars"
+    assert headings == ["", "20 req", "50 req", "pages", "requests", "requests/page"]
+    assert [cells[0] for cells in rows] == ALL_ROWS
+    for run in results.runs:
+        assert run.figures.found_by_requests.keys() == run.figures.found.keys()
+        assert all(run.figures.found_by_requests[budget] <= found for budget, found in run.figures.found.items())
+    run = next(run for run in results.runs if run.row == "best-first")
+    assert rows[0][-1] == f"{run.figures.requests / PAGES:.2f}"
+    [(_, headings, _)] = tables(results)
+    assert headings[-2:] == ["share", "of two-clicks"]
+
+
+def test_verdicts_of_real_crawls_are_held_against_the_labels(fast, small_web):
+    results, out = fast
+    for run in results.runs:
+        assert bool(run.calibration) == (run.row in {"best-first", "apprentice"})
+    run = next(run for run in results.runs if run.row == "best-first")
+    assert run.calibration.pages == PAGES
+    assert run.calibration.wanted == run.figures.found_in_all
+    assert run.calibration.expected == pytest.approx(PAGES * run.figures.harvest)
+    written = json.loads((out / "results.json").read_text())["runs"]
+    assert [one["calibration"]["ece"] for one in written if one["row"] == "best-first"] == [run.calibration.ece]
+    assert calibration_table(results)[0] == "calibration of R, stars"
+    page = write_page(results, out).read_text()
+    assert page.count("<h2>calibration of R, stars</h2>") == 2
+    assert "<h2>targets found by requests, stars</h2>" in page
+
+
+def test_without_its_row_there_is_no_share_of_two_clicks(small_web, tmp_path):
+    results = compare(small_web, tmp_path, prioritizers=[], limits=("bound",))
+    [(_, headings, _)] = tables(results)
+    assert headings[-1] == "share"
+    assert calibration_table(results) is None
 
 
 def written_topic(tmp_path, seeds):
@@ -278,6 +320,16 @@ def test_the_command_prints_a_table(small_web, tmp_path):
     assert "mean of 2 topics" in run.stdout
     assert "at 20" in run.stdout, "a crawl shorter than all budgets is counted at its end"
     assert "compare.html" in run.stdout
+    assert "targets found by requests, mean of 2 topics" in run.stdout
+    assert "calibration of R, 2 topics pooled" in run.stdout
+    assert "calibration of R, stars@east" not in run.stdout
+    again = scrapy(
+        *("all", "--web", small_web.warc, "--topics-file", small_web.topics, "--examples", small_web.examples),
+        *("--prioritizers", "best-first", "--pages", 20, "--out", tmp_path, "--start", "root"),
+        *("--fast", "--limits", "bound", "--resume", "--calibration"),
+    )
+    assert again.returncode == 0, again.stderr
+    assert "calibration of R, stars@east" in again.stdout
 
 
 TABLES = ("--topics-file", "TOPICS", "--examples", "EXAMPLES")
@@ -300,6 +352,17 @@ TABLES = ("--topics-file", "TOPICS", "--examples", "EXAMPLES")
         (["stars", *TABLES, "--prioritizers", "offline", "--offline"], "--prioritizers: 'offline' is given twice"),
         (["birds", "--start", "on"], "--start is for topics of a topics file: give --topics-file, or leave it out"),
         (["birds", "--hold-out", "side=east"], "--hold-out is for topics of a topics file"),
+        (["birds", "--given", "words"], "--given is for topics of a topics file"),
+        (["stars", *TABLES, "--given", "name"], "--given name: 'name' is not understood: the parts are title, words,"),
+        (["stars", *TABLES, "--given", "title"], "--given title: topic 'stars' has no 'title' in"),
+        (["stars", *TABLES, "--draws", "2"], "--draws 2: no pages are drawn: give some with --given pages:K"),
+        (["stars", *TABLES, "--given", "words", "--draws", "1"], "--draws 1: no pages are drawn"),
+        (["stars", *TABLES, "--given", "pages:2", "--draws", "0"], "--draws: '0': give a whole number of 1 or more"),
+        (
+            ["stars", *TABLES, "--given", "pages:999"],
+            "example pages of wanted classes, not 999: ask for at most pages:",
+        ),
+        (["stars", *TABLES, "--given", "pages:2", "--critic", "keywords"], "'keywords' judges by keywords, and none"),
         (["stars", *TABLES, "-s", "FOCUSED_PATIENC=0"], "unknown setting; did you mean 'FOCUSED_PATIENCE'?"),
         (["stars", *TABLES, "-s", "FOCUSED_PATIENCE=high"], "FOCUSED_PATIENCE: 'high' is not a number from 0 to 1"),
         (["stars", "--topics-file", "TOPICS", "--prioritizers", "best-frist"], "did you mean 'best-first'?"),

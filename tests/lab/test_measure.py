@@ -42,6 +42,14 @@ def test_targets_are_counted_once():
     assert figures.pages == 3
 
 
+def test_targets_are_counted_by_requests_as_well():
+    # The third page came with the fifth request, the fourth with the ninth.
+    trace = Trace([0, 3, 4, 5], [1, 2, 5, 9])
+    figures = measure(trace, mask(10, 0, 4, 5), budgets=[1, 4, 5, 8, 9], most=8)
+    assert figures.found == {1: 1, 4: 3, 5: 3, 8: 3}
+    assert figures.found_by_requests == {1: 1, 4: 1, 5: 2, 8: 2}
+
+
 def test_r_precision_is_taken_at_as_many_pages_as_there_are_targets():
     figures = measure(Trace([0, 1, 2, 3, 4], [1, 2, 3, 4, 5]), mask(10, 0, 2, 4, 9), budgets=[5], most=5)
     assert figures.r_precision == 2 / 4
