@@ -1,8 +1,8 @@
 """A generated web as files: the WARC, and beside it what a comparison and a crawl need to know about it.
 
 For ``FILE.warc.gz`` these are ``FILE.labels.tsv`` (url, labels, title of every page), ``FILE.examples.tsv`` (url,
-class), ``FILE.topics.json`` (topic → focus, target_urls, starting pages), and ``FILE.stars.toml``
-with ``FILE.stars.tsv``, its examples as text, so that a critic is taught without fetching anything.
+class), ``FILE.topics.json`` (topic → focus, title, words, target_urls, starting pages), and
+``FILE.stars.toml`` with ``FILE.stars.tsv``, its examples as text, so that a critic is taught without fetching anything.
 """
 
 from __future__ import annotations
@@ -52,5 +52,6 @@ def _tsv(*rows: Iterable[str]) -> str:
 
 def _topics(web: GeneratedWeb) -> str:
     seeds = {f"seeds_{kind}": urls for kind, urls in web.seeds.items()}
-    topic = {"focus": [WANTED], "targets": len(web.targets), **seeds, "target_urls": web.targets}
+    user = {"title": WANTED, "words": list(web.keywords)}
+    topic = {"focus": [WANTED], **user, "targets": len(web.targets), **seeds, "target_urls": web.targets}
     return json.dumps({WANTED: topic}, indent=1, ensure_ascii=False) + "\n"
