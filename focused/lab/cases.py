@@ -192,10 +192,12 @@ def _check_choice(choice: Choice, topic: Topic) -> None:
             f"topic {topic.name!r}: the critic {choice.name!r} is taught by example pages, and none are given: "
             "add pages:K to --given, or leave --critic out"
         )
-    if not topic.keywords and choice.options.get("keywords") == [topic.name]:
+    keywords = choice.options.get("keywords")
+    # A topic's name in a topics file is not a word of its user's.
+    if not topic.keywords and (keywords == [topic.name] or (keywords == [] and not choice.kind.learns)):
         raise ValueError(
             f"topic {topic.name!r}: the critic {choice.name!r} judges by keywords, and none are given: "
-            "add title or words to --given, or leave --critic out"
+            "add title or words to --given (or keywords to the topic's own file), or leave --critic out"
         )
 
 

@@ -135,7 +135,8 @@ class Comparison:
 
     def _teach(self, cases: Sequence[Case]) -> None:
         for case in cases:
-            if case.examples or case.chosen.topic.keywords:
+            topic = case.chosen.topic
+            if case.examples or topic.keywords or topic.critic:
                 if case.examples:
                     draw = f", draw {case.draw}" if self.plan.draws > 1 else ""
                     self.notify(f"teaching {case.name}{draw}: {len(case.examples)} examples")
