@@ -184,7 +184,7 @@ class Comparison:
         return run
 
     def _limits(self, walks: Sequence[Missing]) -> Iterator[MeasuredCrawl]:
-        unjudged = {case.key: case for case, name, _ in walks if case.critic and name in JUDGED}
+        unjudged = {case.key: case for case, *_ in walks if case.critic and JUDGED & set(self.plan.limits)}
         if unjudged:
             self._judge(list(unjudged.values()))
         traces: dict[tuple[str, str, int], Trace] = {}
@@ -199,7 +199,7 @@ class Comparison:
             yield self._run(case, name, start, traces[key], case.ground.relevance)
 
     def _judge(self, cases: Sequence[Case]) -> None:
-        self.notify(f"judging all pages for {counted(len(cases), 'topic')}")
+        self.notify(f"judging all pages with {counted(len(cases), 'critic')}")
         critics = [case.critic for case in cases if case.critic]
         for case, relevance in zip(cases, judge_all(self.web, critics, self.bags.keep), strict=True):
             case.ground.relevance = relevance

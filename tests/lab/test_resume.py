@@ -53,6 +53,13 @@ def test_more_entrants_and_topics_join_those_that_are_there(small_web, tmp_path)
     assert [cells[0] for cells in rows] == ["best-first (1 of 2 crawls)", "random (1 of 2 crawls)"]
 
 
+def test_a_limit_that_joins_others_is_judged_as_they_were(small_web, tmp_path):
+    compare(small_web, tmp_path, prioritizers=[], limits=("foresight",))
+    results = compare(small_web, tmp_path, prioritizers=[], limits=("foresight", "bound"), resume=True)
+    assert [run.row for run in results.runs] == ["foresight", "bound"]
+    assert all(run.figures.loss is not None for run in results.runs)
+
+
 def test_without_resume_all_is_done_anew(small_web, tmp_path):
     compare(small_web, tmp_path, prioritizers=["best-first", "random"], fast=True, limits=())
     results = compare(small_web, tmp_path, prioritizers=["random"], fast=True, limits=())

@@ -143,6 +143,24 @@ def test_given_paths_teach_once_for_all_starts(small_web, other_web, given, tmp_
     assert (tmp_path / f"taught/{TOY}/stars/toy.npz").exists()
 
 
+def test_given_paths_teach_anew_for_each_draw_as_its_critic_is_another(small_web, other_web, given, tmp_path):
+    results = compare(
+        small_web,
+        tmp_path,
+        prioritizers=[TOY],
+        given="pages:2",
+        draws=2,
+        fast=True,
+        limits=(),
+        paths=str(given),
+        paths_web=[str(other_web.warc)],
+    )
+    assert sorted(run.start for run in results.runs) == sorted(taught.start for taught in results.taught) == [0, 1]
+    critics = [(tmp_path / f"taught/{TOY}-{number}/stars/critic.joblib").read_bytes() for number in (0, 1)]
+    assert critics == [(tmp_path / models / "stars/critic.joblib").read_bytes() for models in ("models", "models-1")]
+    assert critics[0] != critics[1]
+
+
 def test_a_real_crawl_finds_what_was_taught(small_web, other_web, given, tmp_path):
     values = {"prioritizers": [TOY], "limits": (), "paths": str(given), "paths_web": [str(other_web.warc)]}
     compare(small_web, tmp_path / "real", **values)
