@@ -34,7 +34,7 @@ class Vocabulary:
         kept = {number for number, count in on_pages.items() if count >= min_pages}
         spelled = dict(more or {})
         for page in pages:
-            spelled.update((number, word) for word, number in _spelling(page) if number in kept)
+            spelled.update((number, word) for word, number in spelling(page) if number in kept)
         self.ids: Ids = np.array(sorted(kept | spelled.keys()), np.uint32)
         self.words = [spelled.get(number, "") for number in self.ids.tolist()]
 
@@ -98,7 +98,7 @@ def min_pages_for(examples: int) -> int:
 _SPELLED: WeakKeyDictionary[Page, list[tuple[str, int]]] = WeakKeyDictionary()
 
 
-def _spelling(page: Page) -> list[tuple[str, int]]:
+def spelling(page: Page) -> list[tuple[str, int]]:
     """The distinct words of a page, and their ids. Remembered: cross-validation asks again and again."""
     if page not in _SPELLED:
         _SPELLED[page] = [(word, word_to_id(word)) for word in set(words(page.text))]

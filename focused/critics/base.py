@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.arrays import Arrays
 from focused.pages.page import Page, Text
 
 if TYPE_CHECKING:
@@ -50,11 +51,15 @@ class Critic(ABC):
     name: ClassVar[str]
     """Its name in messages; by default the name of the class."""
     learns: ClassVar[bool] = False
-    """Whether `fit` must train it from examples (it is then kept in the models folder) before it can judge."""
+    """Whether `fit` trains it from examples. (It is then kept in the models folder.)"""
+    needs_examples: ClassVar[bool] = True
+    """Whether one that learns cannot judge before it was trained."""
     targets: Targets | None = None
     """What is sought, for prioritizers that compare with it; set by whoever trains it."""
     trained: str = ""
     """Identifies the training; set when it is loaded from the models folder."""
+    version: int = 0
+    """How often it has learned from the pages of its crawl."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -97,3 +102,35 @@ class Critic(ABC):
 
     def restore(self, state: dict[str, Any]) -> None:
         """Restore what `state` returned."""
+
+
+class LearningCritic(Critic):
+    """A critic that goes on learning from the pages of its crawl, which are then judged anew.
+
+    It is a snapshot: `learn_from_pages` gives a new one, so that learning can go on in a thread while pages are judged.
+    """
+
+    @property
+    def is_learning(self) -> bool:
+        """Whether there is anything to learn: not where the user has given enough."""
+        return True
+
+    @abstractmethod
+    def gist(self, page: Page) -> bytes:
+        """What is to be kept of a page (at most 4 KB), so that it can be judged anew."""
+
+    @abstractmethod
+    def judge_again(self, gists: Sequence[bytes]) -> list[Verdict]:
+        """The verdicts on pages of which this was kept: the same as `judge` gives."""
+
+    @abstractmethod
+    def learn_from_pages(self, gists: Sequence[bytes]) -> Self | None:
+        """A new snapshot, of the next version, that knows the pages met so far; None if they teach nothing yet."""
+
+    @abstractmethod
+    def learned(self) -> Arrays:
+        """What was learned from pages, and the version, as arrays."""
+
+    @abstractmethod
+    def restore_learned(self, learned: Arrays) -> None:
+        """Restore what `learned` returned."""

@@ -15,16 +15,20 @@ from focused.registry import find
 if TYPE_CHECKING:
     from focused.topics.topic import Topic
 
-WITH_EXAMPLES, WITHOUT = "logistic", "keywords"
+DEFAULT_CRITIC = "combined"
 
 
 @dataclass(frozen=True)
 class Choice:
-    """A critic's name, its class, the options for its constructor, and the topic file that they are from."""
+    """A critic's name, its class, the options for its constructor, and the topic file that they are from.
+
+    ``is_taught``: it is trained from examples, and loaded from the models folder.
+    """
 
     name: str
     kind: type[Critic]
     options: dict[str, Any]
+    is_taught: bool
     file: str = ""
 
     def make(self) -> Critic:
@@ -33,17 +37,19 @@ class Choice:
 
 
 def choose_critic(topic: Topic, override: str = "", card: Card | None = None) -> Choice:
-    """By name (``override``, then the topic's own), else by what there is: examples, a trained critic, or words."""
+    """By name (``override``, then the topic's own, then that of a trained critic); without any the default."""
     options = dict(topic.critic)
     own = options.pop("name", "")
-    fitting = WITH_EXAMPLES if topic.examples else card.critic if card else WITHOUT
+    fitting = card.critic if card and not topic.examples else DEFAULT_CRITIC
     name = override or own or fitting
     # Options in a topic file are meant for the critic that the file names.
     options = options if name == (own or fitting) else {}
     kind: type[Critic] = find("critic", name)
     if "keywords" in inspect.signature(kind).parameters:
-        options.setdefault("keywords", list(topic.keywords) or [topic.name])
-    return Choice(name, kind, options, topic.file)
+        # The name of a topic with examples may be nothing but a name.
+        options.setdefault("keywords", list(topic.keywords) or ([] if topic.examples or card else [topic.name]))
+    is_taught = kind.learns and (kind.needs_examples or bool(topic.examples) or card is not None)
+    return Choice(name, kind, options, is_taught, topic.file)
 
 
 def critic_for(topic: Topic, models: Path, override: str = "") -> Critic:
@@ -58,7 +64,7 @@ def critic_for(topic: Topic, models: Path, override: str = "") -> Critic:
     choice = choose_critic(topic, override, load_card(models, folder, topic=reference))
     # Made before the models folder is read: a bad option is not mended by teaching anew.
     untaught = choice.make()
-    if not choice.kind.learns:
+    if not choice.is_taught:
         return untaught
     critic, card = load_critic(models, folder, topic=reference, fingerprint=fingerprint(topic))
     if (card.critic, card.options) != (choice.name, choice.options):

@@ -28,17 +28,14 @@ from numpy.typing import NDArray
 
 from focused.critics.base import Critic, Reason, Verdict
 from focused.critics.classes import wanted_among
-from focused.critics.language import Language, check_languages, guess_languages, language_of
+from focused.critics.language import check_languages, guess_languages, language_of
 from focused.critics.targets import Targets
-from focused.critics.terms import HALF_AT, Terms
+from focused.critics.terms import CERTAIN, HALF_AT, Terms, end_to_end, phrases_of, shown_at_all, terms_of_phrases
 from focused.pages.page import Page, Text
-from focused.pages.tokens import Ids, word_to_id, words
+from focused.pages.tokens import word_to_id, words
 
 Floats = NDArray[np.float64]
 
-_CERTAIN = 0.9
-_COMMON, _RARE = 1e-3, 1e-6
-_WORD_OF_PHRASE = 0.25
 _MOST_SEEDS = 50
 _MOST_SEED_SHARE = 0.99
 _SEED_LENGTH = 50
@@ -65,7 +62,7 @@ class KeywordsCritic(Critic):
         min_seeds: Annotated[int, Meta(ge=1, le=_MOST_SEEDS)] = 2,
     ) -> None:
         check_languages(languages)
-        phrases = {" ".join(found): found for found in map(words, keywords) if found}
+        phrases = phrases_of(keywords)
         if not phrases:
             raise ValueError(f"keywords={list(keywords)!r}: give at least one word")
         given = np.array([word_to_id(word) for found in phrases.values() for word in found], np.uint32)
@@ -74,7 +71,7 @@ class KeywordsCritic(Critic):
         self.seed_share = seed_share
         self.min_seeds = min_seeds
         self._seeds: dict[str, dict[str, float]] = {}
-        self._own = Terms(_own_terms(phrases, self.language), self.language)
+        self._own = Terms(terms_of_phrases(phrases, self.language), self.language)
         self._shared = Terms({}, self.language)
         self._seeds_show = 1.0
 
@@ -91,14 +88,14 @@ class KeywordsCritic(Critic):
 
     def score_texts(self, texts: Sequence[Text]) -> NDArray[np.float32]:
         """An empty text, or one without any of the words, gets 0."""
-        ids, text = _end_to_end([text.ids for text in texts])
+        ids, text = end_to_end([text.ids for text in texts])
         shown = [terms.shown(ids, text, len(texts)) for terms in (self._own, self._shared)]
         return self._relevance(*shown).astype(np.float32)
 
     def explain(self, page: Page, most: int = 10) -> list[Reason]:
         """Each word's part in −log(1 − R): nothing can speak against a page but the lack of words."""
         own, shared = self._shown_by_page(page)
-        parts = [*zip(self._own.names, -np.log1p(-_CERTAIN * own[0] * self._own.weights), strict=True)]
+        parts = [*zip(self._own.names, -np.log1p(-CERTAIN * own[0] * self._own.weights), strict=True)]
         likeness = self._likeness(shared)[0]
         if likeness:
             part = -np.log1p(-self.seed_share * likeness)
@@ -108,13 +105,11 @@ class KeywordsCritic(Critic):
         return [Reason(word, float(weight)) for word, weight in parts[:most] if weight > 0]
 
     def _shown_by_page(self, page: Page) -> tuple[Floats, Floats]:
-        text = np.zeros(len(page.ids), np.int64)
-        title = page.lexicon.text_to_ids(page.title)
-        own = self._own.shown(page.ids, text, 1, title)
-        return own, self._shared.shown(page.ids, text, 1)
+        shared = self._shared.shown(page.ids, np.zeros(len(page.ids), np.int64), 1)
+        return self._own.shown_by(page)[None, :], shared
 
     def _relevance(self, own: Floats, shared: Floats) -> Floats:
-        left = np.prod(1 - _CERTAIN * own * self._own.weights, axis=1)
+        left = 1 - shown_at_all(own, self._own.weights)
         relevance: Floats = 1 - left * (1 - self.seed_share * self._likeness(shared))
         return relevance
 
@@ -165,28 +160,3 @@ class KeywordsCritic(Critic):
         self._shared = Terms({word: ([word], self._mark(word, mean[word])) for word in best}, self.language)
         show = sum(weight * mean[word] / (mean[word] + HALF_AT) for word, weight in self._shared.weighted())
         self._seeds_show = max(show, 1e-9)
-
-
-def _own_terms(phrases: dict[str, list[str]], language: Language) -> dict[str, tuple[list[str], float]]:
-    """The keywords, weighted by how rare they are; the rarest weighs 1."""
-    rarity = {name: sum(_rarity(word, language) for word in found) for name, found in phrases.items()}
-    terms = {name: (found, min(rarity[name], 1.0)) for name, found in phrases.items()}
-    for found in phrases.values():
-        for word in found if len(found) > 1 else ():
-            weight = _WORD_OF_PHRASE * _rarity(word, language)
-            if weight:
-                terms.setdefault(word, ([word], weight))
-    rarest = max(weight for _, weight in terms.values())
-    # Only words of the commonest kind: better they count than nothing does.
-    return {name: (found, weight / rarest if rarest else 1.0) for name, (found, weight) in terms.items()}
-
-
-def _rarity(word: str, language: Language) -> float:
-    """0 for words as common as "people", 1 for those as rare as "stargazing"."""
-    return float(np.clip(np.log(_COMMON / language.frequency(word)) / np.log(_COMMON / _RARE), 0, 1))
-
-
-def _end_to_end(texts: Sequence[Ids]) -> tuple[Ids, NDArray[np.int64]]:
-    """All texts as one, and to which text each word belongs."""
-    text = np.repeat(np.arange(len(texts)), [len(one) for one in texts])
-    return np.concatenate([np.zeros(0, np.uint32), *texts]), text

@@ -115,7 +115,7 @@ class LogisticCritic(Critic):
     def probabilities(self, bag: Bag) -> NDArray[np.float64]:
         """Of every class; those of the focus sum to R."""
         columns, values = self._features(bag)
-        relevance = float(expit(values @ self.coef_[columns] + self.intercept_))
+        relevance = self._relevance(columns, values)
         if self.class_coef_ is None:
             chances: NDArray[np.float64] = np.where(self.wanted_, relevance, 1 - relevance)
             return chances
@@ -125,6 +125,13 @@ class LogisticCritic(Critic):
         share = min(max(share, _TINY), 1 - _TINY)
         chances = named * np.where(self.wanted_, relevance / share, (1 - relevance) / (1 - share))
         return np.asarray(chances)
+
+    def relevance_of(self, bag: Bag) -> float:
+        """R alone."""
+        return self._relevance(*self._features(bag))
+
+    def _relevance(self, columns: NDArray[np.int64], values: NDArray[np.float32]) -> float:
+        return float(expit(values @ self.coef_[columns] + self.intercept_))
 
     def judge(self, page: Page) -> Verdict:
         chances = self.probabilities(page.bag)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from focused.arrays import look_up
 from focused.critics.language import Language
-from focused.pages.tokens import Ids, word_to_id
+from focused.pages.page import Page
+from focused.pages.tokens import Ids, word_to_id, words
 
 Floats = NDArray[np.float64]
 Spelled = Mapping[str, tuple[list[str], float]]
@@ -24,10 +25,14 @@ _APART = 0.25
 _TITLE = 3
 """What once in the title is worth in the text."""
 _SHORTEST_WITH_PLURAL = 4
+CERTAIN = 0.9
+"""What the strongest term proves at most, by itself."""
+_COMMON, _RARE = 1e-3, 1e-6
+_WORD_OF_PHRASE = 0.25
 
 
 class Terms:
-    """Terms, and to what degree texts show them."""
+    """Terms, and to what degree texts show them. ``ids`` are those of their words, singular and plural."""
 
     def __init__(self, terms: Spelled, language: Language) -> None:
         self.names = list(terms)
@@ -38,8 +43,8 @@ class Terms:
         by_id = {word_to_id(form): column[word] for word in forms for form in forms[word]}
         # A word that is there itself is never another's plural.
         by_id |= {word_to_id(word): column[word] for word in forms}
-        self._ids: Ids = np.array(sorted(by_id), np.uint32)
-        self._columns = np.array([by_id[number] for number in self._ids.tolist()], np.int64)
+        self.ids: Ids = np.array(sorted(by_id), np.uint32)
+        self._columns = np.array([by_id[number] for number in self.ids.tolist()], np.int64)
         usual = [sum(language.frequency(form) for form in forms[word]) for word in forms]
         # By chance the words of a phrase meet so rarely that it need not be reckoned with.
         self._usual: Floats = np.array([usual[p[0]] if len(p) == 1 else 0.0 for p in self._phrases], np.float64)
@@ -50,7 +55,7 @@ class Terms:
 
     def knows(self, word: str) -> bool:
         """Is a word, or its singular or plural, in one of the terms?"""
-        return bool(np.isin(np.uint32(word_to_id(word)), self._ids))
+        return bool(np.isin(np.uint32(word_to_id(word)), self.ids))
 
     def shown(self, ids: Ids, text: NDArray[np.int64], texts: int, titles: Ids | None = None) -> Floats:
         """To what degree, from 0 to below 1, each text (a row) shows each term; ``text`` is the text of each word."""
@@ -62,10 +67,17 @@ class Terms:
         degree: Floats = more / (more + HALF_AT * (length + _DOUBT))
         return degree
 
+    def shown_by(self, page: Page) -> Floats:
+        """To what degree a page shows each term."""
+        shown: Floats = self.shown(
+            page.ids, np.zeros(len(page.ids), np.int64), 1, page.lexicon.text_to_ids(page.title)
+        )[0]
+        return shown
+
     def _counts(self, ids: Ids, text: NDArray[np.int64], texts: int) -> Floats:
-        if not len(self._ids) or not len(ids):
+        if not len(self.ids) or not len(ids):
             return np.zeros((texts, len(self.names)))
-        at, known = look_up(self._ids, ids)
+        at, known = look_up(self.ids, ids)
         column = np.where(known, self._columns[at], -1)
         found = column >= 0
         words = int(self._columns.max()) + 1
@@ -77,6 +89,42 @@ class Terms:
                 apart = of_words[:, phrase].min(axis=1) - together
                 counts[:, i] = together + _APART * np.maximum(apart, 0)
         return counts
+
+
+def shown_at_all(shown: Floats, weights: Floats) -> Floats:
+    """To what degree each text (a row) shows any of the terms: they are alternatives, 1 − Π (1 − c·w·s)."""
+    degree: Floats = 1 - np.prod(1 - CERTAIN * shown * weights, axis=1)
+    return degree
+
+
+def phrases_of(keywords: Sequence[str]) -> dict[str, list[str]]:
+    """The words of each keyword or phrase that has any."""
+    return {" ".join(found): found for found in map(words, keywords) if found}
+
+
+def end_to_end(texts: Sequence[Ids]) -> tuple[Ids, NDArray[np.int64]]:
+    """All texts as one, and to which text each word belongs."""
+    text = np.repeat(np.arange(len(texts)), [len(one) for one in texts])
+    return np.concatenate([np.zeros(0, np.uint32), *texts]), text
+
+
+def terms_of_phrases(phrases: Mapping[str, list[str]], language: Language) -> Spelled:
+    """The keywords, weighted by how rare they are; the rarest weighs 1."""
+    rarity = {name: sum(_rarity(word, language) for word in found) for name, found in phrases.items()}
+    terms = {name: (found, min(rarity[name], 1.0)) for name, found in phrases.items()}
+    for found in phrases.values():
+        for word in found if len(found) > 1 else ():
+            weight = _WORD_OF_PHRASE * _rarity(word, language)
+            if weight:
+                terms.setdefault(word, ([word], weight))
+    rarest = max(weight for _, weight in terms.values())
+    # Only words of the commonest kind: better they count than nothing does.
+    return {name: (found, weight / rarest if rarest else 1.0) for name, (found, weight) in terms.items()}
+
+
+def _rarity(word: str, language: Language) -> float:
+    """0 for words as common as "people", 1 for those as rare as "stargazing"."""
+    return float(np.clip(np.log(_COMMON / language.frequency(word)) / np.log(_COMMON / _RARE), 0, 1))
 
 
 def _where(phrase: list[int], column: NDArray[np.int64], text: NDArray[np.int64]) -> NDArray[np.int64]:

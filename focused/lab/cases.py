@@ -169,7 +169,7 @@ class Preparer:
         choice = choose_critic(topic, critic)
         _check_choice(choice, topic)
         case.critic = choice.make()
-        if not choice.kind.learns:
+        if not choice.is_taught:
             return
         there = [(row, name) for url, name in case.examples.items() if (row := self._page(url)) >= 0]
         classes = [name for _, name in there]
@@ -187,14 +187,14 @@ class Preparer:
 
 def _check_choice(choice: Choice, topic: Topic) -> None:
     """ValueError if there is nothing by which this critic could judge."""
-    if choice.kind.learns and not topic.examples:
+    if choice.is_taught and not topic.examples:
         raise ValueError(
             f"topic {topic.name!r}: the critic {choice.name!r} is taught by example pages, and none are given: "
             "add pages:K to --given, or leave --critic out"
         )
     keywords = choice.options.get("keywords")
     # A topic's name in a topics file is not a word of its user's.
-    if not topic.keywords and (keywords == [topic.name] or (keywords == [] and not choice.kind.learns)):
+    if not topic.keywords and (keywords == [topic.name] or (keywords == [] and not choice.is_taught)):
         raise ValueError(
             f"topic {topic.name!r}: the critic {choice.name!r} judges by keywords, and none are given: "
             "add title or words to --given (or keywords to the topic's own file), or leave --critic out"

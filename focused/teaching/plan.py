@@ -59,7 +59,7 @@ def needs_teaching(topic: Topic, settings: Settings) -> bool:
     """Does the topic need a trained critic that is missing? (One that is there but refused is reported on loading.)"""
     models = Path(read(settings, "FOCUSED_MODELS"))
     card = load_card(models, slug(topic), topic=topic_reference(topic))
-    return card is None and choose_critic(topic, read(settings, "FOCUSED_CRITIC")).kind.learns
+    return card is None and choose_critic(topic, read(settings, "FOCUSED_CRITIC")).is_taught
 
 
 def plan_teaching(topic: Topic, settings: Settings, source: ExampleSource = ExampleSource()) -> TeachingPlan:
@@ -67,7 +67,7 @@ def plan_teaching(topic: Topic, settings: Settings, source: ExampleSource = Exam
     changes = {"examples": _absolute(source.examples) if source.examples else topic.examples}
     meant = msgspec.structs.replace(topic, **changes, focus=list(source.focus) or topic.focus)
     choice = choose_critic(meant, read(settings, "FOCUSED_CRITIC"))
-    if not choice.kind.learns:
+    if not choice.is_taught:
         raise CannotTeach(
             f"topic {topic.name!r} is judged by the critic {choice.name!r}, which needs no teaching: crawl with it, or "
             "give examples (the topic's key 'examples', or --examples FILE.tsv)"

@@ -1,0 +1,259 @@
+"""The default critic: one judge from everything the user gives, which goes on learning from the pages it meets.
+
+What is given may be words, pages that are wanted, pages that are not, or any of these together. Each says something
+of a page by itself:
+
+- **words**: to what degree W the page shows them (`terms`), V₁ = logit W. A word that is on nearly all pages of a host
+  is its furniture, and counts for as much less on them;
+- **wanted pages**: V₂, the cosine of the page to their centroid, in standard deviations over the pages met so far;
+- **a classifier**: V₃, the log-odds of a logistic regression on TF-IDF. Its examples are the given pages, and the pages
+  met so far: these have as soft labels what words and centroid make of them. It finds the other words of the topic
+  (pseudo-relevance feedback), and it sees the page from another side than the words do, so that log-odds add up.
+
+    R = σ(a₀ + a₁ V₁ + a₂ W + a₃ V₂ + a₄ V₃)
+
+The a's are the same for every topic. They were fitted on the labels of three recorded webs, over the pages that crawls
+had fetched, so that R is a probability: of the pages with R ≈ p, a share p is wanted (`bench/critics.py` measures it).
+
+The more unwanted pages are among the examples, the less all this counts beside a `LogisticCritic` of the examples
+alone; with some hundreds of them that is all that counts, and there is nothing to learn on the job.
+
+A seed counts as a wanted page as far as the words agree with it: home pages share their furniture, not the topic.
+"""
+
+from __future__ import annotations
+
+from base64 import b64decode, b64encode
+from collections.abc import Sequence
+from copy import copy
+from typing import Annotated, Any, Self
+
+import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
+from scipy.sparse import vstack
+from scipy.special import expit
+
+from focused.arrays import Arrays
+from focused.critics.bag import spelling
+from focused.critics.base import LearningCritic, Reason, Verdict
+from focused.critics.classes import ranked, wanted_among
+from focused.critics.gist import Gist, GistMaker
+from focused.critics.language import check_languages, guess_languages, language_of
+from focused.critics.logistic import LogisticCritic
+from focused.critics.met import Met, log_odds
+from focused.critics.targets import Targets
+from focused.critics.terms import CERTAIN, Terms, end_to_end, phrases_of, shown_at_all, terms_of_phrases
+from focused.pages.page import Page, Text
+from focused.pages.tokens import word_to_id
+
+Floats = NDArray[np.float64]
+
+_MOST_EXAMPLES = 200
+_MOST_SEEDS = 50
+_FEWEST_MET = 10
+_MOST_FITTED = 2_000
+_ALL_GIVEN = 0.9
+_LEAST_CHANCE = 1e-3
+
+# Fitted with words alone, a title alone, and 3 or 10 wanted pages with and without them; see docs/critics.md.
+_BEFORE = {"": -1.66, "V1": 0.20, "W": 2.96, "words": -0.29, "V2": 1.16, "pages": -1.03, "both": 0.34}
+"""What is made of words and centroid alone: the soft labels of the classifier."""
+_AFTER = {"": -1.71, "V1": 0.16, "W": 0.81, "words": -0.24, "V2": 0.11, "pages": -0.99, "both": 0.48, "V3": 1.88}
+_UNWANTED_NEEDED = 100
+"""With so many unwanted examples a classifier of the examples alone counts as much as all the rest."""
+
+
+class CombinedCritic(LearningCritic):
+    """R(u) from words, from pages, and from what the crawl itself meets.
+
+    ``languages`` (wordfreq's codes) is guessed from the keywords when empty. ``on_the_job=False`` judges by what was
+    given alone. ``strength`` is scikit-learn's C for the classifier of the examples (`LogisticCritic`).
+    """
+
+    name = "combined"
+    learns = True
+    needs_examples = False
+
+    def __init__(
+        self,
+        *,
+        keywords: Sequence[str] = (),
+        languages: Sequence[str] = (),
+        on_the_job: bool = True,
+        strength: Annotated[float, Meta(ge=1e-9, le=1_000_000)] = 10.0,
+    ) -> None:
+        check_languages(languages)
+        phrases = phrases_of(keywords)
+        spelled = {word_to_id(word): word for found in phrases.values() for word in found}
+        self.language = language_of(tuple(languages) or guess_languages(np.array(list(spelled), np.uint32)))
+        self.has_words = bool(phrases)
+        self.on_the_job = on_the_job
+        if phrases:
+            self.targets = Targets.of_words(spelled)
+        self._terms = Terms(terms_of_phrases(phrases, self.language) if phrases else {}, self.language)
+        self._maker = GistMaker(self._terms, self.language)
+        self._classifier = LogisticCritic(strength=strength, languages=languages)
+        self._is_taught = False
+        self._trust = 0.0
+        self._wanted: list[Gist] = []
+        self._unwanted: list[Gist] = []
+        self._seeds: dict[str, Gist] = {}
+        self._met = Met()
+
+    # --- what is given -----------------------------------------------------------------------------------------
+
+    def fit(self, pages: Sequence[Page], classes: Sequence[str], focus: Sequence[str]) -> Self:
+        wanted = wanted_among(classes, focus)
+        self._classifier.fit(pages, classes, focus)
+        self._is_taught = True
+        gists = [self._maker.make(page) for page in pages]
+        self._wanted = [gist for gist, is_wanted in zip(gists, wanted, strict=True) if is_wanted][:_MOST_EXAMPLES]
+        unwanted = [gist for gist, is_wanted in zip(gists, wanted, strict=True) if not is_wanted]
+        self._unwanted = unwanted[:_MOST_EXAMPLES]
+        self._trust = len(unwanted) ** 2 / (len(unwanted) ** 2 + _UNWANTED_NEEDED**2)
+        return self
+
+    def class_in_verdicts(self, name: str) -> str:
+        return self._classifier.class_in_verdicts(name)
+
+    def learn_from_seed(self, seed: Page) -> bool:
+        if seed.url in self._seeds or len(self._seeds) >= _MOST_SEEDS or not self.is_learning:
+            return False
+        self._seeds[seed.url] = self._maker.make(seed)
+        return True
+
+    def state(self) -> dict[str, Any]:
+        return {"seeds": {url: b64encode(gist.to_bytes()).decode() for url, gist in self._seeds.items()}}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self._seeds = {url: Gist.from_bytes(b64decode(data)) for url, data in state.get("seeds", {}).items()}
+
+    # --- what the crawl meets ----------------------------------------------------------------------------------
+
+    @property
+    def is_learning(self) -> bool:
+        return self.on_the_job and self._trust < _ALL_GIVEN
+
+    def gist(self, page: Page) -> bytes:
+        return self._maker.make(page).to_bytes() if self.is_learning else b""
+
+    def judge_again(self, gists: Sequence[bytes]) -> list[Verdict]:
+        kept = [Gist.from_bytes(gist) for gist in gists]
+        return [self._verdict(gist, float(odds)) for gist, odds in zip(kept, self._odds(kept), strict=True)]
+
+    def learn_from_pages(self, gists: Sequence[bytes]) -> Self | None:
+        if len(gists) < _FEWEST_MET or not self.is_learning:
+            return None
+        step = -(-len(gists) // _MOST_FITTED)
+        met = [Gist.from_bytes(gist) for gist in gists[::step]]
+        new = copy(self)
+        new.version = self.version + 1
+        new._met = Met.of(met, self._wanted, self._unwanted)
+        labels = expit(new._blended(met, _BEFORE))
+        seeds = list(self._seeds.values())
+        agreement = expit(new._blended(seeds, _BEFORE))
+        examples = [(met, labels, np.ones(len(met))), (seeds, np.ones(len(seeds)), agreement)]
+        for gists_, label in ((self._wanted, 1.0), (self._unwanted, 0.0)):
+            examples.append((gists_, np.full(len(gists_), label), np.ones(len(gists_))))
+        rows = vstack([new._met.rows(each) for each, _, _ in examples], format="csr")
+        new._met.fit(rows, *(np.concatenate(column) for column in list(zip(*examples, strict=True))[1:]))
+        return new
+
+    def learned(self) -> Arrays:
+        return self._met.state() | {"version": np.array(self.version)}
+
+    def restore_learned(self, learned: Arrays) -> None:
+        self.version = int(learned["version"])
+        self._met = Met.restored(learned)
+
+    # --- verdicts ----------------------------------------------------------------------------------------------
+
+    def judge(self, page: Page) -> Verdict:
+        if self._trust >= _ALL_GIVEN:
+            return self._classifier.judge(page)
+        gist = self._maker.make(page)
+        return self._verdict(gist, float(self._odds([gist])[0]))
+
+    def _verdict(self, gist: Gist, odds: float) -> Verdict:
+        relevance = float(expit(odds))
+        if not self._is_taught:
+            return Verdict(relevance)
+        names, wanted = self._classifier.classes_, self._classifier.wanted_
+        chances = self._classifier.probabilities(gist.bag)
+        before = min(max(float(chances[wanted].sum()), _LEAST_CHANCE), 1 - _LEAST_CHANCE)
+        chances = chances * np.where(wanted, relevance / before, (1 - relevance) / (1 - before))
+        return Verdict(relevance, ranked(names, chances, wanted))
+
+    def _odds(self, gists: Sequence[Gist]) -> Floats:
+        """The log-odds of relevance."""
+        taught = np.zeros(len(gists))
+        if self._is_taught:
+            taught = log_odds([self._classifier.relevance_of(gist.bag) for gist in gists])
+        if self._met.has_learned:
+            return (1 - self._trust) * self._blended(gists, _AFTER) + self._trust * taught
+        if not self.has_words:
+            return taught
+        words = self._blended(gists, _BEFORE)
+        return (1 - self._trust) * (words + taught / 2) + self._trust * taught
+
+    def _blended(self, gists: Sequence[Gist], parts: dict[str, float]) -> Floats:
+        """The log-odds from all views, as far as they are there."""
+        odds = np.full(len(gists), parts[""])
+        if not gists:
+            return odds
+        has_pages = bool(self._wanted) and self._met.is_there
+        if self.has_words:
+            shown = self._shown(gists)
+            odds += parts["words"] + parts["V1"] * log_odds(shown) + parts["W"] * shown
+        if not self._met.is_there:
+            return odds
+        rows = self._met.rows(gists)
+        if has_pages:
+            odds += parts["pages"] + parts["both"] * self.has_words + parts["V2"] * self._met.likeness(rows)
+        if "V3" in parts:
+            odds += parts["V3"] * self._met.classified(rows)
+        return odds
+
+    def _shown(self, gists: Sequence[Gist]) -> Floats:
+        """W: to what degree pages show the words; those of a host's furniture count for little."""
+        return shown_at_all(self._each_shown(gists), self._terms.weights)
+
+    def _each_shown(self, gists: Sequence[Gist]) -> Floats:
+        shown = np.zeros((len(gists), len(self._terms.names)))
+        for row, gist in enumerate(gists):
+            shown[row, : len(gist.shown)] = gist.shown * (1 - self._met.furniture(gist))
+        return shown
+
+    def score_texts(self, texts: Sequence[Text]) -> NDArray[np.float32]:
+        """The words that are given, and those that were learned: log-odds add up, as for pages."""
+        if self._trust >= _ALL_GIVEN or not (self.has_words or self._met.has_learned):
+            return self._classifier.score_texts(texts) if self._is_taught else np.zeros(len(texts), np.float32)
+        odds = np.zeros(len(texts))
+        if self.has_words:
+            ids, text = end_to_end([text.ids for text in texts])
+            odds += log_odds(shown_at_all(self._terms.shown(ids, text, len(texts)), self._terms.weights))
+        if self._met.has_learned:
+            odds += self._met.classified_texts(texts)
+        if self._is_taught:
+            weight = self._trust if self._met.has_learned else (1 + self._trust) / 2
+            odds = (1 - self._trust) * odds + weight * log_odds(self._classifier.score_texts(texts))
+        return np.asarray(expit(odds), np.float32)
+
+    def explain(self, page: Page, most: int = 10) -> list[Reason]:
+        """Each word's part in the log-odds of relevance, as far as words have one."""
+        if self._trust >= _ALL_GIVEN:
+            return self._classifier.explain(page, most)
+        gist, parts = self._maker.make(page), dict[str, float]()
+        each = -np.log1p(-CERTAIN * self._each_shown([gist])[0] * self._terms.weights)
+        for word, part in zip(self._terms.names, each.tolist(), strict=True):
+            parts[word] = part
+        learned = self._met.parts(gist) if self._met.has_learned else {}
+        for word, number in spelling(page) if learned else ():
+            if number in learned:
+                parts[word] = parts.get(word, 0.0) + _AFTER["V3"] * learned[number]
+        if self._is_taught and not learned:
+            for reason in self._classifier.explain(page, most):
+                parts[reason.word] = parts.get(reason.word, 0.0) + reason.weight
+        strongest = sorted(parts.items(), key=lambda pair: (-abs(pair[1]), pair[0]))[:most]
+        return [Reason(word, weight) for word, weight in strongest if weight]

@@ -1,0 +1,79 @@
+"""What is kept of a page, so that a critic that has learned since can judge it anew: its words, without their order.
+
+At most 4 KB a page. Of a page with more distinct words than there is room for, the most frequent ones are kept; the
+words that every text of its language has say nothing, and make room first.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.critics.bag import Bag
+from focused.critics.language import Language
+from focused.critics.terms import Terms
+from focused.pages.page import Page
+from focused.pages.tokens import Ids, word_to_id
+from focused.pages.urls import url_to_host
+
+MOST_WORDS = 700
+_MOST_TERMS = 100
+_MOST_HOST = 255
+_ORDINARY = 300
+_HEADER = struct.Struct("<HBB")
+
+
+@dataclass(frozen=True, slots=True)
+class Gist:
+    """The host of a page, its words as a bag, and to what degree it shows each of the topic's terms."""
+
+    host: str
+    ids: Ids
+    counts: NDArray[np.int64]
+    shown: NDArray[np.float32]
+
+    @property
+    def bag(self) -> Bag:
+        """The words, and how often each occurs."""
+        return self.ids, self.counts
+
+    def to_bytes(self) -> bytes:
+        """The gist as bytes, for the job's records."""
+        host = self.host.encode("utf-8", "surrogatepass")
+        header = _HEADER.pack(len(self.ids), len(self.shown), len(host))
+        counts, shown = self.counts.astype(np.uint8), self.shown.astype("<f2")
+        return header + host + self.ids.astype("<u4").tobytes() + counts.tobytes() + shown.tobytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Gist:
+        """What `to_bytes` wrote."""
+        words, terms, length = _HEADER.unpack_from(data)
+        at = _HEADER.size + length
+        host = data[_HEADER.size : at].decode("utf-8", "surrogatepass")
+        ids = np.frombuffer(data, "<u4", words, at)
+        counts = np.frombuffer(data, np.uint8, words, at + 4 * words).astype(np.int64)
+        return cls(host, ids, counts, np.frombuffer(data, "<f2", terms, at + 5 * words).astype(np.float32))
+
+
+class GistMaker:
+    """Makes gists of pages, with the terms of a topic."""
+
+    def __init__(self, terms: Terms, language: Language) -> None:
+        self._terms = terms
+        ordinary = [word_to_id(word) for word in language.commonest(_ORDINARY)]
+        # A term of the topic may be an ordinary word.
+        self._ordinary = np.setdiff1d(np.array(ordinary, np.uint32), terms.ids)
+
+    def make(self, page: Page) -> Gist:
+        """The gist of a page. It is rounded as its bytes are: what was judged at first can be judged again."""
+        ids, counts = page.bag
+        kept = ~np.isin(ids, self._ordinary)
+        ids, counts = ids[kept], np.minimum(counts[kept], np.iinfo(np.uint8).max)
+        if len(ids) > MOST_WORDS:
+            most = np.sort(np.argsort(-counts, kind="stable")[:MOST_WORDS])
+            ids, counts = ids[most], counts[most]
+        shown = self._terms.shown_by(page)[:_MOST_TERMS]
+        return Gist(url_to_host(page.url)[:_MOST_HOST], ids, counts, shown.astype(np.float16).astype(np.float32))

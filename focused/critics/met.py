@@ -1,0 +1,144 @@
+"""What the pages that a crawl has met teach its critic (`focused.critics.combined`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_matrix, vstack
+
+from focused.arrays import Arrays
+from focused.critics.bag import Vocabulary, min_pages_for, tfidf
+from focused.critics.gist import Gist
+from focused.pages.page import Text
+
+Floats = NDArray[np.float64]
+
+_RAREST, _COMMONEST = 0.004, 0.5
+_A_FEW_PAGES = 3.0
+_SMALLEST = 1e-3
+
+
+class Met:
+    """What the pages met so far have taught; nothing yet, at first.
+
+    Learned: ``words`` and their ``idf``, ``centre`` (the centroid of the wanted pages) with the ``mean`` and ``spread``
+    of cosines to it, ``weights`` and ``bias`` of the classifier, and for each of ``hosts`` the share of its pages that
+    show each of the topic's terms.
+    """
+
+    def __init__(self) -> None:
+        self.words = Vocabulary([])
+        self.idf = np.zeros(0)
+        self.centre = np.zeros(0)
+        self.weights = np.zeros(0)
+        self.mean, self.spread, self.bias = 0.0, 1.0, 0.0
+        self.hosts: dict[str, int] = {}
+        self.shares = np.zeros((0, 0))
+        self.is_there = self.has_learned = False
+
+    @classmethod
+    def of(cls, met: Sequence[Gist], wanted: Sequence[Gist], unwanted: Sequence[Gist]) -> Met:
+        """The background that pages make; the classifier is still to be fitted."""
+        new = cls()
+        new.is_there = True
+        ids, pages = _on_pages(met)
+        known = ids[(pages >= max(3, _RAREST * len(met))) & (pages <= _COMMONEST * len(met))]
+        given = [*wanted, *unwanted]
+        more, on_given = _on_pages(given)
+        known = np.union1d(known, more[on_given >= min_pages_for(len(given))]) if given else known
+        new.words = Vocabulary([], more=dict.fromkeys(known.tolist(), ""))
+        frequency = dict(zip(ids.tolist(), pages.tolist(), strict=True))
+        there = np.array([frequency.get(number, 0) for number in new.words.ids.tolist()], np.float64)
+        new.idf = np.log((1 + len(met)) / (1 + there)) + 1
+        new.weights = np.zeros(len(known))
+        if wanted:
+            centre = np.asarray(new.rows(wanted).mean(axis=0)).ravel()
+            new.centre = centre / max(float(np.linalg.norm(centre)), 1e-9)
+            cosines = new.rows(met) @ new.centre
+            new.mean, new.spread = float(cosines.mean()), max(float(cosines.std()), 1e-9)
+        new._learn_hosts(met)
+        return new
+
+    def _learn_hosts(self, met: Sequence[Gist]) -> None:
+        for gist in met:
+            self.hosts.setdefault(gist.host, len(self.hosts))
+        host = np.array([self.hosts[gist.host] for gist in met])
+        shown = np.stack([gist.shown > 0 for gist in met]).astype(np.float64)
+        self.shares = np.zeros((len(self.hosts), shown.shape[1]))
+        np.add.at(self.shares, host, shown)
+        self.shares /= (np.bincount(host) + _A_FEW_PAGES)[:, None]
+
+    def furniture(self, gist: Gist) -> NDArray[np.floating]:
+        """The share of its host's pages that show each of the topic's terms."""
+        row = self.hosts.get(gist.host)
+        return np.zeros(len(gist.shown)) if row is None else self.shares[row, : len(gist.shown)]
+
+    def rows(self, gists: Sequence[Gist]) -> csr_matrix:
+        """TF-IDF of some pages."""
+        return tfidf(self.words.matrix([gist.bag for gist in gists]), self.idf)
+
+    def likeness(self, rows: csr_matrix) -> Floats:
+        """How much more like the wanted pages than usual."""
+        return np.asarray((rows @ self.centre - self.mean) / self.spread)
+
+    def fit(self, rows: csr_matrix, labels: Floats, weights: Floats) -> None:
+        """The classifier, by soft labels: every example counts for both classes, as much as its label says."""
+        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  # a crawl that never learns is spared it
+
+        model = LogisticRegression(C=1.0, max_iter=100, tol=1e-3)
+        both = np.repeat([True, False], len(labels))
+        model.fit(vstack([rows, rows]), both, np.concatenate([weights * labels, weights * (1 - labels)]))
+        usual = float(np.average(labels, weights=weights))
+        self.weights = model.coef_[0]
+        self.bias = float(model.intercept_[0]) - float(log_odds([usual])[0])
+        self.has_learned = True
+
+    def classified(self, rows: csr_matrix) -> Floats:
+        """The classifier's log-odds beyond the usual ones."""
+        return np.asarray(rows @ self.weights + self.bias)
+
+    def classified_texts(self, texts: Sequence[Text]) -> Floats:
+        """The same of short texts. Each is read as if it held one rare word more: a single word is no proof."""
+        text, columns, counts = self.words.count([text.ids for text in texts])
+        values = (1 + np.log(counts)) * self.idf[columns]
+        norms = np.sqrt(np.bincount(text, values * values, len(texts)) + float(self.idf.max(initial=1.0)) ** 2)
+        return np.asarray(np.bincount(text, values * self.weights[columns], len(texts)) / norms)
+
+    def parts(self, gist: Gist) -> dict[int, float]:
+        """What each word of a page adds to the classifier's log-odds, by the word's id."""
+        row = self.rows([gist])
+        return dict(
+            zip(self.words.ids[row.indices].tolist(), (row.data * self.weights[row.indices]).tolist(), strict=True)
+        )
+
+    def state(self) -> Arrays:
+        """All of it, as arrays."""
+        hosts = np.array([host.encode("utf-8", "surrogatepass") for host in self.hosts], np.bytes_)
+        numbers = np.array([self.mean, self.spread, self.bias, self.is_there, self.has_learned])
+        named = {"idf": self.idf, "centre": self.centre, "weights": self.weights, "shares": self.shares}
+        return {"words": self.words.ids, "hosts": hosts, "numbers": numbers, **named}
+
+    @classmethod
+    def restored(cls, state: Arrays) -> Met:
+        """What `state` gave."""
+        new = cls()
+        new.words = Vocabulary([], more=dict.fromkeys(state["words"].tolist(), ""))
+        for name in ("idf", "centre", "weights", "shares"):
+            setattr(new, name, state[name])
+        new.hosts = {host.decode("utf-8", "surrogatepass"): row for row, host in enumerate(state["hosts"].tolist())}
+        new.mean, new.spread, new.bias = state["numbers"][:3].tolist()
+        new.is_there, new.has_learned = map(bool, state["numbers"][3:])
+        return new
+
+
+def _on_pages(gists: Sequence[Gist]) -> tuple[NDArray[np.uint32], NDArray[np.int64]]:
+    """All words of some pages, and on how many of them each is."""
+    return np.unique(np.concatenate([np.zeros(0, np.uint32), *(gist.ids for gist in gists)]), return_counts=True)
+
+
+def log_odds(probability: NDArray[np.floating] | Sequence[float]) -> Floats:
+    """A probability as log-odds, never beyond those of 0.001 and 0.999."""
+    inside = np.clip(np.asarray(probability, np.float64), _SMALLEST, 1 - _SMALLEST)
+    return np.asarray(np.log(inside / (1 - inside)))
