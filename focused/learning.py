@@ -7,6 +7,7 @@ request at a time the crawl is therefore the same whatever the machine's speed.
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -15,10 +16,13 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.threads import deferToThread
 
 from focused import signals
+from focused.critics.base import Critic, LearningCritic
 from focused.defaults import read
-from focused.frontier.store import StoreBroken
+from focused.frontier.store import StoreBroken, VerdictStore
 from focused.job import OpenJob
+from focused.prioritizers.base import Prioritizer
 from focused.prioritizers.trainer import Trainer
+from focused.visits.revision import Revision, next_revision
 from focused.visits.visit import Visit
 from focused.visits.visits import Visits
 
@@ -29,11 +33,26 @@ logger = logging.getLogger(__name__)
 
 
 class Learning:
-    """Triggers learning and re-scoring in a crawl of its own. Workers that share a crawl learn elsewhere."""
+    """Triggers learning and re-scoring in a crawl of its own. Workers that share a crawl learn elsewhere.
 
-    def __init__(self, crawler: Crawler, job: OpenJob, frontier: Dispatcher, visits: Visits, trainer: Trainer) -> None:
+    ``untaught`` makes a prioritizer that has learned nothing in this crawl, for a critic.
+    """
+
+    def __init__(
+        self,
+        crawler: Crawler,
+        job: OpenJob,
+        frontier: Dispatcher,
+        visits: Visits,
+        trainer: Trainer,
+        *,
+        untaught: Callable[[Critic], Prioritizer],
+    ) -> None:
         self.crawler = crawler
         self._job, self._frontier, self._visits, self._trainer = job, frontier, visits, trainer
+        self._untaught = untaught
+        self._most_anew: int = read(crawler.settings, "FOCUSED_LESSONS_ANEW")
+        self._next_revision = next_revision(job.store.standing().pages)
         self._per_page: int = read(crawler.settings, "FOCUSED_RESCORE_PER_PAGE")
         self._save_every: int = read(crawler.settings, "FOCUSED_SAVE_EVERY")
         self._credit = 0
@@ -45,23 +64,50 @@ class Learning:
             return
         self._credit += self._per_page
         try:
-            if self._visits.is_learning_due(visit) and not self._busy:
-                await self._learn()
+            is_due = self._visits.is_learning_due(visit)
+            if self._busy:
+                return
+            if self._is_revision_due():
+                await self._learn(self._revise)
+            elif is_due:
+                await self._learn(self._train)
         except StoreBroken as error:
             self._frontier.give_up(error)
 
-    async def _learn(self) -> None:
+    async def _learn(self, work: Callable[[], Awaitable[None]]) -> None:
         self._busy = True
         try:
-            await self._train()
+            await work()
         except StoreBroken:
             raise
         except Exception:
             # A learner that fails costs its lessons, not the page.
-            logger.exception("The prioritizer could not learn; the crawl goes on with what it knew")
+            logger.exception("Critic or prioritizer could not learn; the crawl goes on with what they knew")
             self.crawler.stats.inc_value("focused/training/failed")
         finally:
             self._busy = False
+
+    def _is_revision_due(self) -> bool:
+        critic, store = self._visits.critic, self._job.store
+        if not (isinstance(critic, LearningCritic) and critic.is_learning and isinstance(store, VerdictStore)):
+            return False
+        return store.standing().pages >= self._next_revision
+
+    async def _revise(self) -> None:
+        """The critic learns; pages are judged, the prioritizer is taught, and all that waits is scored anew."""
+        store, trainer = self._job.store, self._trainer
+        self._next_revision = next_revision(store.standing().pages)
+        revision = Revision(store, self._visits, trainer, self._untaught, most_pages=self._most_anew)
+        if not await maybe_deferred_to_future(deferToThread(revision.judge)):
+            return
+        revision.adopt()
+        stats = self.crawler.stats
+        stats.set_value("focused/critic/version", self._visits.critic.version)
+        await maybe_deferred_to_future(deferToThread(revision.teach))
+        revision.adopt_prioritizer()
+        await self._rescore(at_any_cost=True)
+        self._job.training.save(self._visits.untaught())
+        self.crawler.signals.send_catch_log(signals.verdicts_revised, spider=self.crawler.spider)
 
     async def _train(self) -> None:
         store, batch = self._job.store, self._trainer.take_batch()
@@ -78,10 +124,10 @@ class Learning:
             self._job.training.save(self._visits.untaught())
         self.crawler.signals.send_catch_log(signals.prioritizer_trained, lessons=len(batch), spider=self.crawler.spider)
 
-    async def _rescore(self) -> None:
+    async def _rescore(self, *, at_any_cost: bool = False) -> None:
         """Score everything that waits, while that is cheap or paid for; else links are scored as they are taken."""
         store = self._job.store
-        if store.rescoring_cost > self._credit:
+        if store.rescoring_cost > self._credit and not at_any_cost:
             self.crawler.stats.inc_value("focused/rescore/put_off")
             return
         rows = store.standing().evidence

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 from weakref import WeakKeyDictionary
@@ -24,6 +24,7 @@ from focused.critics.choose import choose_critic, critic_for, topic_reference
 from focused.defaults import read, read_all
 from focused.frontier.store import FrontierStore, NewLink, Standing
 from focused.job import OpenJob
+from focused.learned import begin_with
 from focused.learning import Learning
 from focused.pages.page import PageLimits
 from focused.pages.tokens import CrawlLexicon
@@ -91,7 +92,15 @@ class Parts:
             judged=lambda record: tell(signals.page_judged, record=record, spider=spider),
             follow_duplicates=read(crawler.settings, "FOCUSED_FOLLOW_DUPLICATES"),
         )
-        self.learning = Learning(crawler, job, frontier, self.visits, self.trainer)
+        untaught = partial(self.untaught, crawler.settings)
+        self.learning = Learning(crawler, job, frontier, self.visits, self.trainer, untaught=untaught)
+
+    def untaught(self, settings: BaseSettings, critic: Critic) -> Prioritizer:
+        """A prioritizer as the crawl began with it."""
+        prioritizer = make_prioritizer(self.topic, settings, critic)
+        if started_from := read(settings, "FOCUSED_LEARNED"):
+            begin_with(prioritizer, started_from)
+        return prioritizer
 
 
 class Component:

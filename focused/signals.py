@@ -8,3 +8,6 @@ seed_missed = object()
 
 prioritizer_trained = object()
 """The prioritizer has learned. Arguments: lessons (how many), version, spider."""
+
+verdicts_revised = object()
+"""The critic has learned from the pages of the crawl, and all of them were judged anew. Argument: spider."""

@@ -31,7 +31,7 @@ class Blocks(EvidenceReader):
     def add(self, source: int, evidence: Evidence) -> None:
         """Keep the evidence of a page's links."""
         number, self._next = self._next, self._next + 1
-        self._file.write("INSERT INTO blocks VALUES (?, ?, ?)", (number, source, evidence.to_bytes()))
+        self._file.write("INSERT INTO blocks VALUES (?, ?, ?, ?)", (number, source, 0, evidence.to_bytes()))
         links = evidence.link.tolist()
         rows = list(zip(links, [number] * len(links), range(len(links)), strict=True))
         self._file.write_many("INSERT INTO evidence VALUES (?, ?, ?)", rows)
@@ -54,11 +54,6 @@ class Blocks(EvidenceReader):
     def read(self, pieces: Sequence[Piece]) -> Evidence | None:
         """Pieces as one batch, out of memory if they are all there."""
         return self._held.read(pieces) or super().read(pieces)
-
-    def on(self, source: int) -> Evidence | None:
-        """All kept evidence on a page."""
-        row = self._file.row("SELECT id FROM blocks WHERE source = ?", (source,))
-        return self.block(row[0]) if row else None
 
     def forget(self, pieces: Sequence[tuple[int, Piece]]) -> None:
         """Let go of pieces, each told with its link. Their rows in the blocks are marked by link 0."""

@@ -48,6 +48,11 @@ class EvidenceReader:
         """All kept evidence for some links, in the order in which it came."""
         return self.read(sorted(piece for pieces in self.pieces(links).values() for piece in pieces))
 
+    def on(self, source: int) -> Evidence | None:
+        """All kept evidence on a page."""
+        rows = list(self._query("SELECT id FROM blocks WHERE source = ?", (source,)))
+        return self.block(rows[0][0]) if rows else None
+
     def block(self, number: int) -> Evidence:
         """A whole block."""
         block = self._kept.get(number)

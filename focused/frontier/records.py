@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from focused.frontier.store import JobRefused
 
-FORMAT = 1
+FORMAT = 2
 FILE = "job.db"
 _LOCK = "lock"
 _TRIES, _BETWEEN = 5, 0.02
@@ -43,11 +43,12 @@ CREATE TABLE links(
     request BLOB);
 CREATE INDEX links_by_target ON links(target) WHERE target IS NOT NULL;
 CREATE INDEX links_leased ON links(id) WHERE state = 2;
-CREATE TABLE blocks(id INTEGER PRIMARY KEY, source INTEGER UNIQUE, data BLOB);
+CREATE TABLE blocks(id INTEGER PRIMARY KEY, source INTEGER UNIQUE, version INTEGER, data BLOB);
 CREATE TABLE evidence(link INTEGER, block INTEGER, row INTEGER, PRIMARY KEY(link, block, row)) WITHOUT ROWID;
 CREATE TABLE pages(
     link INTEGER PRIMARY KEY, seq INTEGER UNIQUE, url TEXT, title TEXT, relevance REAL, class TEXT, outcome INTEGER,
-    digest INTEGER, item TEXT);
+    digest INTEGER, version INTEGER, item TEXT);
+CREATE TABLE gists(link INTEGER PRIMARY KEY, data BLOB);
 CREATE INDEX pages_by_digest ON pages(digest);
 CREATE TABLE words(id INTEGER PRIMARY KEY, word TEXT);
 CREATE TABLE models(name TEXT PRIMARY KEY, seq INTEGER, version INTEGER, data BLOB) WITHOUT ROWID;
@@ -167,8 +168,13 @@ def read_records(job: str | Path) -> sqlite3.Connection:
 
 def read_items(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
     """The items of a job, in the order of fetching."""
-    for (item,) in connection.execute("SELECT item FROM pages WHERE outcome = 1 ORDER BY seq"):
-        yield json.loads(item)
+    query = "SELECT item, relevance, class, version FROM pages WHERE outcome = 1 ORDER BY seq"
+    for item, relevance, best_class, version in connection.execute(query):
+        values = json.loads(item)
+        if version != values.get("version", 0):
+            # It was judged anew since.
+            values |= {"relevance": round(relevance, 6), "class": best_class, "version": version}
+        yield values
 
 
 def rows_in(query: Query, sql: str, numbers: Sequence[int]) -> list[Any]:

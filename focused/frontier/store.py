@@ -7,15 +7,16 @@ was killed knows which links were leased and hands them out again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from math import nan
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.critics.base import Verdict
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Lessons, Prioritizer
 
@@ -93,6 +94,8 @@ class NewLink:
 class PageRecord:
     """What is kept of a page that was fetched; ``order`` counts pages in the order in which they were judged.
 
+    ``version`` is that of the critic whose verdict it has, ``gist`` what the critic needs to judge it anew.
+
     A short page, of hardly any words, is a repetition if the page that led to it has the same upper half of the digest.
     """
 
@@ -105,6 +108,8 @@ class PageRecord:
     order: int = 0
     title: str = ""
     best_class: str = ""
+    version: int = 0
+    gist: bytes = b""
     item: dict[str, Any] = field(default_factory=dict)
 
 
@@ -289,6 +294,28 @@ class ModelStore(Protocol):
 
     def load_model(self, name: str) -> tuple[dict[str, NDArray[Any]], int] | None:
         """A learner's saved state, and the number of the last lessons it knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPages:
+    """What was kept of the pages that can be judged anew: the numbers of their links, and their gists."""
+
+    links: list[int]
+    gists: list[bytes]
+
+
+@runtime_checkable
+class VerdictStore(Protocol):
+    """A store whose pages can be judged anew; not every store is one."""
+
+    def kept_pages(self) -> Callable[[], KeptPages]:
+        """Reads what is kept of all pages that are through, in their order; for a thread."""
+
+    def revise_verdicts(self, version: int, links: Sequence[int], verdicts: Sequence[Verdict]) -> None:
+        """New verdicts take the place of those that pages had; those of leased pages are in their records already."""
+
+    def lessons_anew(self, most: int) -> Callable[[], Iterator[Lessons | None]]:
+        """The lessons of the newest pages, up to so many of them, by the verdicts that they have now; for a thread."""
 
 
 class NoteStore(Protocol):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from math import inf
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.arrays import load_arrays, save_arrays
-from focused.critics.base import RELEVANT
+from focused.critics.base import RELEVANT, Verdict
 from focused.frontier.blocks import Blocks
-from focused.frontier.evidence import leading_to
+from focused.frontier.evidence import EvidenceReader
 from focused.frontier.job_file import JobFile
+from focused.frontier.lessons import LessonReader
 from focused.frontier.links import LinkRows
 from focused.frontier.order import Order
 from focused.frontier.ranking import Ranking, RankingAnew
-from focused.frontier.records import rows_in
 from focused.frontier.store import (
     SEED_RANK,
     Admitted,
     Gate,
+    KeptPages,
     Known,
     Lease,
     LinkHost,
@@ -48,6 +49,15 @@ _LEASED = (
     "SELECT l.url, l.depth, l.source, l.tries, l.base, l.request, coalesce(source.url, '') "
     "FROM links AS l LEFT JOIN links AS source ON source.id = l.source WHERE l.id = ?"
 )
+_TOTALS = (
+    "SELECT count(*), total(outcome != 1), total(outcome = 1 AND relevance >= ?), total(relevance * (outcome = 1)) "
+    "FROM pages"
+)
+_KEPT = "SELECT link, data FROM gists JOIN pages USING (link) WHERE outcome = 1 AND seq <= ? ORDER BY seq"
+_NEWEST = (
+    "SELECT link, relevance, outcome FROM (SELECT * FROM pages WHERE seq <= ? ORDER BY seq DESC LIMIT ?) ORDER BY seq"
+)
+_JUDGED = "SELECT link, relevance, outcome FROM pages WHERE seq > ? ORDER BY seq"
 # Looked up for every link: an enum's attributes are slow.
 _WAITING = State.WAITING.value
 
@@ -93,6 +103,7 @@ class SqliteStore:
         self._relevance = 0.0
         self._pages_of: Counter[int] = Counter()
         self._blocks = Blocks(self._file)
+        self._lessons = LessonReader(self._file.rows, self._blocks, self._table, is_late=most_late > 0)
         self._ranking = Ranking(self._table, self._blocks, self._order, prioritizer, most_pieces=most_pieces)
         self._load()
 
@@ -174,7 +185,7 @@ class SqliteStore:
         if not len(rows):
             return None
         self._table.late[links[rows]] += 1
-        lessons = self._late_lessons(evidence.select(rows))
+        lessons = self._lessons.late(evidence.select(rows))
         lessons.source_relevance[:] = source_relevance
         return lessons
 
@@ -282,19 +293,29 @@ class SqliteStore:
             self._found += by * (page.relevance >= RELEVANT)
             self._relevance += by * page.relevance
 
+    def _count_all(self) -> None:
+        """Count the pages anew: those that are through, and those whose links are still leased."""
+        pages, duplicates, found, self._relevance = self._file.row(_TOTALS, (RELEVANT,))
+        self._pages, self._duplicates, self._found = int(pages), int(duplicates), int(found)
+        for lease in self.leases.values():
+            if lease.page is not None:
+                self._count(lease.page, 1)
+
     def evidence_of(self, lease: Lease) -> Evidence | None:
         return self._blocks.of([lease.link])
 
     def lessons_of(self, lease: Lease) -> Lessons | None:
         page = lease.page
         if page is not None:
-            return self._lessons([lease.link, *lease.chain], page.relevance if page.outcome is Outcome.PAGE else 0.0)
+            return self._lessons.of_links(
+                [lease.link, *lease.chain], page.relevance if page.outcome is Outcome.PAGE else 0.0
+            )
         if lease.link in lease.chain:
             # The redirect ended at a page that was fetched before; one that is being fetched teaches when it is there.
             behind = self._links.behind(lease.link)
             is_through = self._table.state[behind] == State.DONE
-            return self._lessons(lease.chain, float(self._table.relevance[behind])) if is_through else None
-        return self._lessons([lease.link, *lease.chain], float("nan"))
+            return self._lessons.of_links(lease.chain, float(self._table.relevance[behind])) if is_through else None
+        return self._lessons.of_links([lease.link, *lease.chain], float("nan"))
 
     def acknowledge(self, lease: Lease, outcome: Outcome, detail: str = "") -> Outcome:
         self._end(lease)
@@ -322,16 +343,41 @@ class SqliteStore:
         for link in (lease.link, *lease.chain):
             self._clear_of_suspicion(link)
 
-    def lessons_since(self, order: int) -> list[Lessons | None]:
+    def lessons_since(self, order: int) -> Iterator[Lessons | None]:
         """The lessons of each page judged after the given one, in that order: what a saved model has not seen."""
-        rows = self._file.rows("SELECT link, relevance, outcome FROM pages WHERE seq > ? ORDER BY seq", (order,))
-        return [
-            _together(
-                self._late_lessons_on(link),
-                self._lessons([link], relevance if outcome == Outcome.PAGE else 0.0, again=True),
-            )
-            for link, relevance, outcome in rows
-        ]
+        return self._lessons.again(self._file.rows(_JUDGED, (order,)))
+
+    # --- verdicts that change ----------------------------------------------------------------------------------
+
+    def kept_pages(self) -> Callable[[], KeptPages]:
+        self.commit()
+        order = self._order_number
+
+        def read() -> KeptPages:
+            with closing(self._file.reader()) as reader:
+                rows = reader.execute(_KEPT, (order,)).fetchall()
+            return KeptPages([link for link, _ in rows], [gist for _, gist in rows])
+
+        return read
+
+    def revise_verdicts(self, version: int, links: Sequence[int], verdicts: Sequence[Verdict]) -> None:
+        rows = [(one.relevance, one.best_class, version, link) for link, one in zip(links, verdicts, strict=True)]
+        self._file.write_many("UPDATE pages SET relevance = ?, class = ?, version = ? WHERE link = ?", rows)
+        self._table.relevance[list(links)] = [one.relevance for one in verdicts]
+        self._count_all()
+
+    def lessons_anew(self, most: int) -> Callable[[], Iterator[Lessons | None]]:
+        self.commit()
+        order, verdicts = self._order_number, LinkTable()
+        verdicts.relevance = self._table.relevance.copy()
+
+        def read() -> Iterator[Lessons | None]:
+            with closing(self._file.reader()) as reader:
+                pages = reader.execute(_NEWEST, (order, most)).fetchall()
+                evidence = EvidenceReader(reader.execute)
+                yield from LessonReader(reader.execute, evidence, verdicts, is_late=self._most_late > 0).again(pages)
+
+        return read
 
     # --- what was learned, and notes ---------------------------------------------------------------------------
 
@@ -389,13 +435,8 @@ class SqliteStore:
         if self._most_late:
             links, counts = self._blocks.late_counts()
             self._table.late[links] = np.minimum(counts, self._most_late)
-        self._order_number, self._pages = self._file.row("SELECT coalesce(max(seq), 0), count(*) FROM pages")
-        totals = (
-            "SELECT total(outcome != 1), total(outcome = 1 AND relevance >= ?), total(relevance * (outcome = 1)) "
-            "FROM pages"
-        )
-        duplicates, found, self._relevance = self._file.row(totals, (RELEVANT,))
-        self._duplicates, self._found = int(duplicates), int(found)
+        (self._order_number,) = self._file.row("SELECT coalesce(max(seq), 0) FROM pages")
+        self._count_all()
         by_host = "SELECT host, count(*) FROM pages JOIN links ON links.id = pages.link GROUP BY host"
         self._pages_of.update(dict(self._file.rows(by_host)))
         self._ranking.wait_all(np.flatnonzero(self._table.state == State.WAITING))
@@ -443,50 +484,17 @@ class SqliteStore:
         row = self._file.row("SELECT link FROM pages WHERE digest = ? AND outcome = 1", (digest,))
         return int(row[0]) if row else 0
 
-    def _lessons(self, links: Sequence[int], relevance: float, *, again: bool = False) -> Lessons | None:
-        evidence = self._blocks.of(list(dict.fromkeys([*links, *leading_to(self._file.rows, links[0])])))
-        if again and evidence is not None:
-            evidence = evidence.select(np.flatnonzero(~self._came_late(evidence)))
-        if evidence is None or not len(evidence):
-            return None
-        return Lessons.of_page(evidence, relevance, self._sources_of(evidence))
-
-    def _late_lessons_on(self, source: int) -> Lessons | None:
-        """The lessons that a page gave of pages judged before it."""
-        evidence = self._blocks.on(source)
-        if evidence is None or not self._most_late:
-            return None
-        rows = np.flatnonzero(self._came_late(evidence))
-        return self._late_lessons(evidence.select(rows)) if len(rows) else None
-
-    def _came_late(self, evidence: Evidence) -> NDArray[np.bool_]:
-        """Which links were found on a page that was judged after the one behind them."""
-        pairs = list(zip(evidence.link.tolist(), evidence.source.tolist(), strict=True))
-        query = "SELECT link, seq FROM pages WHERE link IN ({})"
-        judged = dict(rows_in(self._file.rows, query, sorted({link for pair in pairs for link in pair})))
-        return np.array([judged.get(link, inf) < judged.get(source, 0) for link, source in pairs], np.bool_)
-
-    def _late_lessons(self, evidence: Evidence) -> Lessons:
-        return Lessons.late(evidence, self._table.relevance[evidence.link], self._sources_of(evidence))
-
-    def _sources_of(self, evidence: Evidence) -> NDArray[np.float32]:
-        relevance: NDArray[np.float32] = np.nan_to_num(self._table.relevance[evidence.source]).astype(np.float32)
-        return relevance
-
     def _write_page(self, page: PageRecord) -> None:
         self._digests.pop(page.digest, None)
         row = (
             *(page.link, page.order, page.url, page.title, page.relevance, page.best_class, page.outcome.value),
-            *(page.digest, json.dumps(page.item, ensure_ascii=False)),
+            *(page.digest, page.version, json.dumps(page.item, ensure_ascii=False)),
         )
-        self._file.write("INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        self._file.write("INSERT OR REPLACE INTO pages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        if page.gist:
+            self._file.write("INSERT OR REPLACE INTO gists VALUES (?, ?)", (page.link, page.gist))
 
     def _write_words(self) -> None:
         new = self._lexicon.take_new()
         if new:
             self._file.write_many("INSERT OR IGNORE INTO words VALUES (?, ?)", list(new.items()))
-
-
-def _together(*parts: Lessons | None) -> Lessons | None:
-    there = [part for part in parts if part is not None]
-    return Lessons.concat(there) if there else None

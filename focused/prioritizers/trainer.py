@@ -32,6 +32,18 @@ class Trainer:
         self._pages = pages
         self.learned = lessons
 
+    def forget(self) -> None:
+        """The lessons that wait are not to be learned: what they say has changed."""
+        self._waiting.clear()
+        self.orders.clear()
+
+    def go_on_from(self, other: Trainer) -> None:
+        """Another trainer has learned all lessons up to where this one forgot what it had."""
+        self._pages = other._pages + len(self.orders)
+        self.learned = other.learned
+        self._waiting = other._waiting + self._waiting
+        self.orders = other.orders + self.orders
+
     def add(self, lessons: Lessons | None) -> None:
         """Keep the lessons for the next batch."""
         if lessons is not None and len(lessons):

@@ -6,28 +6,27 @@ import logging
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
-from zipfile import BadZipFile
 
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 from scrapy.utils.job import job_dir
 
-from focused.arrays import Arrays, load_arrays
-from focused.critics.base import Critic
+from focused.critics.base import Critic, LearningCritic
 from focused.defaults import read
 from focused.frontier.job_file import JobFile
 from focused.frontier.records import FILE
-from focused.frontier.store import FrontierStore, JobRefused
+from focused.frontier.store import FrontierStore
 from focused.frontier.store_sqlite import SqliteStore
 from focused.job import Company, OpenJob
+from focused.learned import begin_with, restore
 from focused.parts import Parts
 from focused.prioritizers.base import Prioritizer
 from focused.scheduling.starts import note_start
 from focused.topics.identity import fingerprint
 from focused.topics.topic import Topic
 from focused.visits.seeds import restore_critic
-from focused.visits.training import LESSONS, MODEL, LocalTraining
+from focused.visits.training import CRITIC, LESSONS, MODEL, LocalTraining
 
 logger = logging.getLogger(__name__)
 
@@ -113,6 +112,9 @@ def take_up(parts: Parts, store: FrontierStore, settings: BaseSettings, *, what:
     JobRefused if its model (``what`` it is called) does not fit, with what may be done ``instead``.
     """
     restore_critic(parts.critic, store)
+    learned = store.load_model(CRITIC)
+    if learned is not None and isinstance(parts.critic, LearningCritic):
+        parts.critic.restore_learned(learned[0])
     prioritizer, saved, started_from = parts.prioritizer, store.load_model(MODEL), read(settings, "FOCUSED_LEARNED")
     if saved is not None:
         restore(prioritizer, saved[0], what, instead)
@@ -124,27 +126,3 @@ def take_up(parts: Parts, store: FrontierStore, settings: BaseSettings, *, what:
         store.save_model(MODEL, prioritizer.state(), 0)
     note_start(store, parts, settings)
     return saved[1] if saved is not None else 0
-
-
-def begin_with(prioritizer: Prioritizer, path: str) -> None:
-    """Let a prioritizer begin with what an earlier crawl has learned; JobRefused if it cannot."""
-    if not prioritizer.learns:
-        raise JobRefused(
-            f"learned={path!r}: {prioritizer.name!r} does not learn on the job: name the prioritizer that saved it"
-        )
-    try:
-        state = load_arrays(Path(path).read_bytes())
-    except (OSError, ValueError, EOFError, BadZipFile) as error:
-        raise JobRefused(
-            f"learned={path!r} is not what a crawl has learned: make such a file with scrapy export --learned"
-        ) from error
-    restore(prioritizer, state, f"learned={path!r}", "begin without it")
-
-
-def restore(prioritizer: Prioritizer, state: Arrays, what: str, instead: str) -> None:
-    """Give a prioritizer what was learned; JobRefused if it does not fit, with what may be done ``instead``."""
-    try:
-        prioritizer.restore(state)
-    except (ValueError, KeyError) as error:
-        reason = f"it has no {error}" if isinstance(error, KeyError) else error
-        raise JobRefused(f"{what} does not fit the prioritizer {prioritizer.name!r}: {reason}, or {instead}") from error

@@ -15,9 +15,10 @@ from focused.critics.targets import Targets
 from focused.defaults import read
 from focused.extras import need
 from focused.job import place_of
+from focused.learned import begin_with
 from focused.parts import make_prioritizer
 from focused.problems import Problems, ProblemsError
-from focused.scheduling.resume import begin_with, identity_of, make_folder
+from focused.scheduling.resume import identity_of, make_folder
 from focused.spiders.examples import Interrupted
 from focused.starting import refuse, topic_of
 from focused.teaching.plan import CannotTeach, needs_teaching, plan_teaching

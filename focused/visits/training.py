@@ -10,6 +10,8 @@ from focused.prioritizers.trainer import Trainer
 
 MODEL = "prioritizer"
 """The name under which a store keeps what the prioritizer has learned."""
+CRITIC = "critic"
+"""The name under which a store keeps what the critic has learned from pages."""
 LESSONS = "lessons"
 """The note of a job that says how many lessons were learned."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 
-from focused.critics.base import Critic, Verdict
+from focused.critics.base import Critic, LearningCritic, Verdict
 from focused.frontier.store import Admitted, FrontierStore, Lease, NewLink, Outcome, PageRecord
 from focused.pages.page import Page
 from focused.safety.scope import Scope
@@ -37,7 +37,7 @@ class Visits:
         judged: Callable[[PageRecord], object],
         follow_duplicates: bool = False,
     ) -> None:
-        self._store, self._critic, self._training, self._scope = store, critic, training, scope
+        self._store, self.critic, self._training, self._scope = store, critic, training, scope
         # What adds to a statistic, and who is told of each page that counts.
         self._count, self._judged = count, judged
         self._follow_duplicates = follow_duplicates
@@ -66,8 +66,8 @@ class Visits:
         for what, count in page.left_out.items():
             self._count(f"focused/page/left_out/{what}", count)
         if visit.lease.seed:
-            learn_from_seed(self._critic, self._store, page)
-        verdict = judge(self._critic, page)
+            learn_from_seed(self.critic, self._store, page)
+        verdict = judge(self.critic, page)
         visit.page = page
         if not visit.token:
             return
@@ -75,6 +75,8 @@ class Visits:
         record = PageRecord(
             0, page.url, verdict.relevance, page.digest, page.is_short, title=page.title, best_class=verdict.best_class
         )
+        if isinstance(self.critic, LearningCritic) and self.critic.is_learning:
+            record.version, record.gist = self.critic.version, self.critic.gist(page)
         self._store.record(visit.lease, record)
         visit.record = record
         visit.is_followed = visit.is_recorded and (self._follow_duplicates or not visit.is_duplicate)
@@ -155,6 +157,30 @@ class Visits:
         visit.has_taught = True
         assert visit.record is not None
         return self._training.page_done(visit.record.order)
+
+    # --- when the critic has learned ---------------------------------------------------------------------------
+
+    def adopt_critic(self, critic: LearningCritic) -> None:
+        """Another snapshot of the critic judges from now on, pages that are at work included."""
+        self.critic = critic
+        for visit in self._open.values():
+            if visit.page is None:
+                continue
+            visit.page.verdict = None
+            verdict = judge(critic, visit.page)
+            if visit.record is not None:
+                record = visit.record
+                record.relevance, record.best_class, record.version = (
+                    verdict.relevance,
+                    verdict.best_class,
+                    critic.version,
+                )
+
+    def teach_open(self) -> None:
+        """Teach what pages that are still at work have taught before: it was forgotten."""
+        for visit in self._open.values():
+            if visit.is_labelled and visit.is_recorded and self._store.prioritizer.learns:
+                self._training.teach(visit.lease, self._store.lessons_of(visit.lease))
 
     # --- the end -----------------------------------------------------------------------------------------------
 

@@ -1,0 +1,77 @@
+"""The lessons of pages, read from the records: as pages come in, and again when a crawl goes on or verdicts changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import inf
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from focused.frontier.evidence import EvidenceReader, leading_to
+from focused.frontier.records import Query, rows_in
+from focused.frontier.store import Outcome
+from focused.pages.evidence import Evidence
+from focused.prioritizers.base import Lessons
+
+Judged = tuple[int, float, int]
+"""A page's link, its relevance and its outcome."""
+
+
+class Verdicts(Protocol):
+    """R of the pages behind links, by number of link; NaN where none was judged."""
+
+    relevance: NDArray[np.float32]
+
+
+class LessonReader:
+    """Pairs evidence with the verdicts on the pages behind it; ``is_late`` says whether late lessons are wanted."""
+
+    def __init__(self, query: Query, evidence: EvidenceReader, verdicts: Verdicts, *, is_late: bool) -> None:
+        self._query, self._evidence, self._verdicts, self._is_late = query, evidence, verdicts, is_late
+
+    def of_links(self, links: Sequence[int], relevance: float) -> Lessons | None:
+        """What the page behind some links teaches, of all that lead to it."""
+        return self._of_page(self._leading(links), relevance)
+
+    def late(self, evidence: Evidence) -> Lessons:
+        """Lessons of links that were found after their pages were judged."""
+        return Lessons.late(evidence, self._verdicts.relevance[evidence.link], self._sources_of(evidence))
+
+    def again(self, pages: Iterable[Judged]) -> Iterator[Lessons | None]:
+        """The lessons that each page gave, late ones first, as they were given when it was judged."""
+        for link, relevance, outcome in pages:
+            evidence = self._leading([link])
+            if evidence is not None:
+                evidence = evidence.select(np.flatnonzero(~self._came_late(evidence)))
+            own = self._of_page(evidence, relevance if outcome == Outcome.PAGE else 0.0)
+            there = [part for part in (self._late_on(link), own) if part is not None]
+            yield Lessons.concat(there) if there else None
+
+    def _leading(self, links: Sequence[int]) -> Evidence | None:
+        return self._evidence.of(list(dict.fromkeys([*links, *leading_to(self._query, links[0])])))
+
+    def _of_page(self, evidence: Evidence | None, relevance: float) -> Lessons | None:
+        if evidence is None or not len(evidence):
+            return None
+        return Lessons.of_page(evidence, relevance, self._sources_of(evidence))
+
+    def _late_on(self, source: int) -> Lessons | None:
+        """The lessons that a page gave of pages judged before it."""
+        evidence = self._evidence.on(source) if self._is_late else None
+        if evidence is None:
+            return None
+        rows = np.flatnonzero(self._came_late(evidence))
+        return self.late(evidence.select(rows)) if len(rows) else None
+
+    def _came_late(self, evidence: Evidence) -> NDArray[np.bool_]:
+        """Which links were found on a page that was judged after the one behind them."""
+        pairs = list(zip(evidence.link.tolist(), evidence.source.tolist(), strict=True))
+        query = "SELECT link, seq FROM pages WHERE link IN ({})"
+        judged = dict(rows_in(self._query, query, sorted({link for pair in pairs for link in pair})))
+        return np.array([judged.get(link, inf) < judged.get(source, 0) for link, source in pairs], np.bool_)
+
+    def _sources_of(self, evidence: Evidence) -> NDArray[np.float32]:
+        relevance: NDArray[np.float32] = np.nan_to_num(self._verdicts.relevance[evidence.source]).astype(np.float32)
+        return relevance

@@ -1,0 +1,34 @@
+"""What was learned, in this crawl or an earlier one, for a prioritizer to go on with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from zipfile import BadZipFile
+
+from focused.arrays import Arrays, load_arrays
+from focused.frontier.store import JobRefused
+from focused.prioritizers.base import Prioritizer
+
+
+def begin_with(prioritizer: Prioritizer, path: str) -> None:
+    """Let a prioritizer begin with what an earlier crawl has learned; JobRefused if it cannot."""
+    if not prioritizer.learns:
+        raise JobRefused(
+            f"learned={path!r}: {prioritizer.name!r} does not learn on the job: name the prioritizer that saved it"
+        )
+    try:
+        state = load_arrays(Path(path).read_bytes())
+    except (OSError, ValueError, EOFError, BadZipFile) as error:
+        raise JobRefused(
+            f"learned={path!r} is not what a crawl has learned: make such a file with scrapy export --learned"
+        ) from error
+    restore(prioritizer, state, f"learned={path!r}", "begin without it")
+
+
+def restore(prioritizer: Prioritizer, state: Arrays, what: str, instead: str) -> None:
+    """Give a prioritizer what was learned; JobRefused if it does not fit, with what may be done ``instead``."""
+    try:
+        prioritizer.restore(state)
+    except (ValueError, KeyError) as error:
+        reason = f"it has no {error}" if isinstance(error, KeyError) else error
+        raise JobRefused(f"{what} does not fit the prioritizer {prioritizer.name!r}: {reason}, or {instead}") from error
