@@ -38,6 +38,11 @@ def look_up(known: NDArray[Any], values: NDArray[Any]) -> tuple[NDArray[np.int64
     return at, known[at] == values
 
 
+def known_or(values: NDArray[np.float32], instead: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Values, and others instead of those that are NaN."""
+    return np.where(np.isnan(values), instead, values).astype(np.float32)
+
+
 def save_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Arrays as bytes; without objects, so that reading them back cannot run code."""
     buffer = BytesIO()

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from focused.arrays import Arrays
 from focused.pages.page import Page, Text
+from focused.pages.tokens import Ids
 
 if TYPE_CHECKING:
     from focused.critics.targets import Targets
@@ -126,6 +127,10 @@ class LearningCritic(Critic):
     @abstractmethod
     def learn_from_pages(self, gists: Sequence[bytes]) -> Self | None:
         """A new snapshot, of the next version, that knows the pages met so far; None if they teach nothing yet."""
+
+    @abstractmethod
+    def known_words(self) -> Ids:
+        """The ids of all words that count in `score_texts`, which must need nothing but the ids of a text's words."""
 
     @abstractmethod
     def learned(self) -> Arrays:

@@ -45,7 +45,7 @@ from focused.critics.met import Met, log_odds
 from focused.critics.targets import Targets
 from focused.critics.terms import CERTAIN, Terms, end_to_end, phrases_of, shown_at_all, terms_of_phrases
 from focused.pages.page import Page, Text
-from focused.pages.tokens import word_to_id
+from focused.pages.tokens import Ids, word_to_id
 
 Floats = NDArray[np.float64]
 
@@ -159,6 +159,10 @@ class CombinedCritic(LearningCritic):
         rows = vstack([new._met.rows(each) for each, _, _ in examples], format="csr")
         new._met.fit(rows, *(np.concatenate(column) for column in list(zip(*examples, strict=True))[1:]))
         return new
+
+    def known_words(self) -> Ids:
+        taught = self._classifier.vocabulary_.ids if self._is_taught else np.zeros(0, np.uint32)
+        return np.unique(np.concatenate([self._terms.ids, self._met.words.ids, taught]))
 
     def learned(self) -> Arrays:
         return self._met.state() | {"version": np.array(self.version)}

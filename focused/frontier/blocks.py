@@ -8,8 +8,8 @@ from contextlib import closing
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.frontier.evidence import EvidenceReader, Piece, read_blocks
-from focused.frontier.held import Held
+from focused.frontier.evidence import EvidenceReader, Piece, Sight, read_blocks
+from focused.frontier.held import Batch, Held
 from focused.frontier.job_file import JobFile
 from focused.pages.evidence import HEADER_SIZE, Evidence
 
@@ -31,12 +31,14 @@ class Blocks(EvidenceReader):
     def add(self, source: int, evidence: Evidence) -> None:
         """Keep the evidence of a page's links."""
         number, self._next = self._next, self._next + 1
-        self._file.write("INSERT INTO blocks VALUES (?, ?, ?, ?)", (number, source, 0, evidence.to_bytes()))
+        self._file.write(
+            "INSERT INTO blocks VALUES (?, ?, ?, ?)", (number, source, self.sight.version, evidence.to_bytes())
+        )
         links = evidence.link.tolist()
         rows = list(zip(links, [number] * len(links), range(len(links)), strict=True))
         self._file.write_many("INSERT INTO evidence VALUES (?, ?, ?)", rows)
         self.count += len(rows)
-        self._held.add(number, evidence)
+        self._held.add(number, evidence, self.sight.version)
 
     def drop(self, source: int) -> list[int]:
         """Forget the evidence on a page; the links it was for."""
@@ -53,7 +55,13 @@ class Blocks(EvidenceReader):
 
     def read(self, pieces: Sequence[Piece]) -> Evidence | None:
         """Pieces as one batch, out of memory if they are all there."""
-        return self._held.read(pieces) or super().read(pieces)
+        return self._held.read(pieces, self.sight) or super().read(pieces)
+
+    def look_with(self, sight: Sight) -> None:
+        """See all evidence by another sight from now on."""
+        if sight.version != self.sight.version:
+            self._kept.clear()
+        self.sight = sight
 
     def forget(self, pieces: Sequence[tuple[int, Piece]]) -> None:
         """Let go of pieces, each told with its link. Their rows in the blocks are marked by link 0."""
@@ -75,22 +83,24 @@ class Blocks(EvidenceReader):
         """Is all evidence in memory?"""
         return self._held.is_whole
 
-    def held(self, done: NDArray[np.bool_]) -> list[Evidence] | None:
+    def held(self, done: NDArray[np.bool_]) -> list[Batch] | None:
         """All evidence but that of links that are ``done``, as far as it is in memory; else None.
 
         Take it before `scan` goes into its thread.
         """
         return self._held.batches(done) if self._held.is_whole else None
 
-    def scan(self, held: list[Evidence] | None, wanted: NDArray[np.bool_]) -> Iterator[Evidence]:
+    def scan(self, held: list[Batch] | None, wanted: NDArray[np.bool_]) -> Iterator[Evidence]:
         """The evidence for the links that are wanted, in large batches; for a thread. Not held, it is read."""
+        sight = self.sight
         if held is not None:
-            yield from (_only(batch, wanted) for batch in held)
+            yield from (_only(batch.seen_by(sight), wanted) for batch in held)
             return
         for blocks in self._read_all():
-            yield Evidence.concat([_only(block, wanted) for _, block in blocks])
+            seen = (block if version == sight.version else sight.renew(block) for _, version, block in blocks)
+            yield Evidence.concat([_only(block, wanted) for block in seen])
 
-    def _read_all(self) -> Iterator[list[tuple[int, Evidence]]]:
+    def _read_all(self) -> Iterator[list[tuple[int, int, Evidence]]]:
         """All blocks that were committed, over a connection of its own."""
         with closing(self._file.reader()) as reader:
             yield from read_blocks(reader)
@@ -98,8 +108,8 @@ class Blocks(EvidenceReader):
     def hold(self, done: NDArray[np.bool_]) -> None:
         """Take the evidence of a job that goes on into memory, but for links that are done."""
         for blocks in self._read_all():
-            for number, block in blocks:
-                self._held.add(number, block)
+            for number, version, block in blocks:
+                self._held.add(number, block, version)
             self._held.batches(done)
             if not self._held.is_whole:
                 return

@@ -6,8 +6,9 @@ That of all links of a page lies together in a block; an index leads from links 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 
 from focused.bounded import Bounded
 from focused.frontier.records import LEADING_TO, Query, rows_in
@@ -20,11 +21,27 @@ Piece = tuple[int, int]
 """A piece of evidence: its block and its row there. Blocks are numbered in the order in which they came."""
 
 
-class EvidenceReader:
-    """Evidence of links, out of blocks; those read last are remembered."""
+def _as_it_is(evidence: Evidence) -> Evidence:
+    return evidence
 
-    def __init__(self, query: Query) -> None:
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """By which ``version`` of the critic evidence is seen; ``renew`` takes evidence from before and sees it so."""
+
+    version: int = 0
+    renew: Callable[[Evidence], Evidence] = _as_it_is
+
+
+AS_STORED = Sight()
+
+
+class EvidenceReader:
+    """Evidence of links, out of blocks, by one sight; the blocks read last are remembered."""
+
+    def __init__(self, query: Query, sight: Sight = AS_STORED) -> None:
         self._query = query
+        self.sight = sight
         self._kept: Bounded[int, Evidence] = Bounded(_BLOCKS_KEPT)
 
     def pieces(self, links: Sequence[int]) -> dict[int, list[Piece]]:
@@ -57,16 +74,19 @@ class EvidenceReader:
         """A whole block."""
         block = self._kept.get(number)
         if block is None:
-            ((data,),) = self._query("SELECT data FROM blocks WHERE id = ?", (number,))
-            block = self._kept[number] = Evidence.from_bytes(data)
+            ((data, version),) = self._query("SELECT data, version FROM blocks WHERE id = ?", (number,))
+            block = Evidence.from_bytes(data)
+            if version != self.sight.version:
+                block = self.sight.renew(block)
+            self._kept[number] = block
         return block
 
 
-def read_blocks(connection: sqlite3.Connection) -> Iterator[list[tuple[int, Evidence]]]:
-    """All blocks with their numbers, some at a time."""
-    with closing(connection.execute("SELECT id, data FROM blocks ORDER BY id")) as rows:
+def read_blocks(connection: sqlite3.Connection) -> Iterator[list[tuple[int, int, Evidence]]]:
+    """All blocks with their numbers and the versions of the critic by which they were seen, some at a time."""
+    with closing(connection.execute("SELECT id, version, data FROM blocks ORDER BY id")) as rows:
         while blocks := rows.fetchmany(_AT_ONCE):
-            yield [(number, Evidence.from_bytes(data)) for number, data in blocks]
+            yield [(number, version, Evidence.from_bytes(data)) for number, version, data in blocks]
 
 
 def leading_to(query: Query, link: int) -> list[int]:

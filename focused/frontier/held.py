@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.frontier.evidence import Piece
+from focused.frontier.evidence import AS_STORED, Piece, Sight
 from focused.pages.evidence import Evidence
 
 _MOST_BYTES = 48 * 2**20
@@ -21,12 +21,16 @@ _STALE, _MUCH_LARGER = 0.25, 4
 _ROW_BITS = 32
 
 
-@dataclass(frozen=True, slots=True)
-class _Batch:
-    """Rows of one block or of several, in order. A row that was let go of has link 0."""
+@dataclass(slots=True)
+class Batch:
+    """Rows of one block or of several, in order. A row that was let go of has link 0.
+
+    ``version`` is that of the critic by which they were seen.
+    """
 
     keys: NDArray[np.int64]
     evidence: Evidence
+    version: int = 0
 
     def __len__(self) -> int:
         return len(self.keys)
@@ -35,14 +39,22 @@ class _Batch:
     def nbytes(self) -> int:
         return self.keys.nbytes + self.evidence.nbytes
 
-    def select(self, rows: NDArray[np.int64]) -> _Batch:
-        return _Batch(self.keys[rows], self.evidence.select(rows))
+    def select(self, rows: NDArray[np.int64]) -> Batch:
+        return Batch(self.keys[rows], self.evidence.select(rows), self.version)
+
+    def seen_by(self, sight: Sight) -> Evidence:
+        """The evidence, and from now on as this sight sees it."""
+        if self.version != sight.version:
+            # Links are kept: meanwhile some may be let go of.
+            self.evidence.dense, self.version = sight.renew(self.evidence).dense, sight.version
+        return self.evidence
 
     @classmethod
-    def concat(cls, parts: Sequence[_Batch]) -> _Batch:
+    def concat(cls, parts: Sequence[Batch]) -> Batch:
         if len(parts) == 1:
             return parts[0]
-        return cls(np.concatenate([part.keys for part in parts]), Evidence.concat([part.evidence for part in parts]))
+        keys, evidence = [part.keys for part in parts], [part.evidence for part in parts]
+        return cls(np.concatenate(keys), Evidence.concat(evidence), min(part.version for part in parts))
 
 
 class Held:
@@ -54,18 +66,18 @@ class Held:
 
     def __init__(self) -> None:
         self.is_whole = True
-        self._batches: list[_Batch] = []
+        self._batches: list[Batch] = []
         self._begins: list[int] = []
         self._bytes = 0
         self._loose = 0
 
-    def add(self, number: int, evidence: Evidence) -> None:
+    def add(self, number: int, evidence: Evidence, version: int = 0) -> None:
         """Take in a block; later ones have greater numbers."""
         if not self.is_whole or not len(evidence):
             return
         # Links are its own, as they are overwritten.
         own = replace(evidence, link=evidence.link.copy())
-        self._batches.append(_Batch(_key(number, 0) + np.arange(len(own)), own))
+        self._batches.append(Batch(_key(number, 0) + np.arange(len(own)), own, version))
         self._begins.append(_key(number, 0))
         self._bytes += self._batches[-1].nbytes
         self._loose += 1
@@ -85,9 +97,9 @@ class Held:
             begin, end = np.searchsorted(batch.keys, (low, high))
             batch.evidence.link[begin:end] = 0
 
-    def read(self, pieces: Sequence[Piece]) -> Evidence | None:
+    def read(self, pieces: Sequence[Piece], sight: Sight = AS_STORED) -> Evidence | None:
         """Pieces in their order, as one batch; None if they are not all here."""
-        by_batch: list[tuple[_Batch, list[int]]] = []
+        by_batch: list[tuple[Batch, list[int]]] = []
         for block, row in pieces:
             key = _key(block, row)
             batch = self._batch_with(key)
@@ -101,10 +113,11 @@ class Held:
             rows = np.searchsorted(batch.keys, keys)
             if rows[-1] == len(batch) or (batch.keys[rows] != keys).any():
                 return None
-            parts.append(batch.evidence.select(rows))
+            part = batch.evidence.select(rows)
+            parts.append(part if batch.version == sight.version else sight.renew(part))
         return Evidence.concat(parts) if parts else None
 
-    def batches(self, done: NDArray[np.bool_]) -> list[Evidence]:
+    def batches(self, done: NDArray[np.bool_]) -> list[Batch]:
         """Everything but what belongs to links that are done, and a little of that, in the order in which it came."""
         kept = []
         for batch in self._batches:
@@ -112,23 +125,23 @@ class Held:
             if len(rows):
                 kept.append(batch if len(rows) > (1 - _STALE) * len(batch) else batch.select(rows))
         self._join(kept)
-        return [batch.evidence for batch in self._batches]
+        return list(self._batches)
 
-    def _join(self, batches: Sequence[_Batch]) -> None:
+    def _join(self, batches: Sequence[Batch]) -> None:
         """Hold these batches; each joined with its neighbours while those are not much larger."""
-        groups: list[list[_Batch]] = []
+        groups: list[list[Batch]] = []
         sizes: list[int] = []
         for batch in batches:
             groups.append([batch])
             sizes.append(len(batch))
             while len(sizes) > 1 and sizes[-2] <= _MUCH_LARGER * sizes[-1] and sizes[-2] + sizes[-1] <= _MOST_ROWS:
                 groups[-2:], sizes[-2:] = [groups[-2] + groups[-1]], [sizes[-2] + sizes[-1]]
-        self._batches = [_Batch.concat(group) for group in groups]
+        self._batches = [Batch.concat(group) for group in groups]
         self._begins = [_key(int(batch.keys[0]) >> _ROW_BITS, 0) for batch in self._batches]
         self._bytes = sum(batch.nbytes for batch in self._batches)
         self._loose = 0
 
-    def _batch_with(self, key: int) -> _Batch | None:
+    def _batch_with(self, key: int) -> Batch | None:
         """Where a row would stand: a block is never in two of them."""
         at = bisect_right(self._begins, key)
         return self._batches[at - 1] if at else None

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from focused.arrays import load_arrays, save_arrays
 from focused.critics.base import RELEVANT, Verdict
 from focused.frontier.blocks import Blocks
-from focused.frontier.evidence import EvidenceReader
+from focused.frontier.evidence import EvidenceReader, Sight
 from focused.frontier.job_file import JobFile
-from focused.frontier.lessons import LessonReader
+from focused.frontier.lessons import LessonReader, Verdicts
 from focused.frontier.links import LinkRows
 from focused.frontier.order import Order
 from focused.frontier.ranking import Ranking, RankingAnew
@@ -116,6 +116,13 @@ class SqliteStore:
     def prioritizer(self, new: Prioritizer) -> None:
         self._ranking.prioritizer = new
         self._ranking.version += 1
+        self._blocks.look_with(self._sight(self._table))
+
+    def _sight(self, verdicts: Verdicts) -> Sight:
+        """Evidence as the prioritizer of now would make it, by the verdicts of now."""
+        new = self.prioritizer
+        version = new.critic.version if new.critic is not None else 0
+        return Sight(version, lambda evidence: new.renewed(evidence, verdicts.relevance[evidence.source]))
 
     def standing(self) -> Standing:
         return Standing(
@@ -370,11 +377,12 @@ class SqliteStore:
         self.commit()
         order, verdicts = self._order_number, LinkTable()
         verdicts.relevance = self._table.relevance.copy()
+        sight = self._sight(verdicts)
 
         def read() -> Iterator[Lessons | None]:
             with closing(self._file.reader()) as reader:
                 pages = reader.execute(_NEWEST, (order, most)).fetchall()
-                evidence = EvidenceReader(reader.execute)
+                evidence = EvidenceReader(reader.execute, sight)
                 yield from LessonReader(reader.execute, evidence, verdicts, is_late=self._most_late > 0).again(pages)
 
         return read

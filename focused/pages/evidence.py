@@ -150,6 +150,14 @@ def window(
     return starts_of(np.bincount(link, weights=length, minlength=len(links)).astype(np.int64)), ids
 
 
+def words_of_leaves(
+    page: Page, links: Links, d_max: int = 5, words_per_leaf: int = 40
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """(link, offset, how many words `window` takes of it) of every leaf in every link's window, in their order."""
+    link, leaf, offset = _leaves_around(links, len(page.leaves), d_max)
+    return link, offset, np.minimum(page.starts[leaf + 1] - page.starts[leaf], words_per_leaf)
+
+
 def _leaves_around(
     links: Links, leaves: int, d_max: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:

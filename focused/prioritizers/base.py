@@ -174,6 +174,13 @@ class Prioritizer(ABC):
         evidence of the link through which the page was reached.
         """
 
+    def renewed(self, evidence: Evidence, source_relevance: NDArray[np.float32]) -> Evidence:
+        """Evidence from before the critic has learned, as it would be made now; not changed in place.
+
+        ``source_relevance`` is R(*u*) as it is now; NaN where it is not known. By default evidence stays as it is.
+        """
+        return evidence
+
     @abstractmethod
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """A score for each row of evidence."""

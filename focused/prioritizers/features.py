@@ -11,18 +11,19 @@ are the `Number` features, and then how many words of each kind but the first it
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.arrays import known_or
 from focused.critics.base import Critic, Verdict
 from focused.pages.evidence import Evidence, mix
 from focused.pages.page import Links, Page
 from focused.pages.tokens import Ids
 from focused.prioritizers.base import Shown
-from focused.prioritizers.opinions import opinions
+from focused.prioritizers.opinions import SPANS, opinions, opinions_again, spans
 from focused.prioritizers.rows import Starts, append_to_rows
 
 _FIRST_PLACE = 1_001
@@ -45,6 +46,29 @@ class Look:
         """The critic's opinion of each link's text, and of the words around it."""
         return opinions(self.critic, self.page, self.links)
 
+    @cached_property
+    def spans(self) -> NDArray[np.int64]:
+        """Where in its words around each link the words are that the critic reads."""
+        return spans(self.page, self.links, self.d_max)
+
+
+@dataclass(frozen=True)
+class LookAgain:
+    """Evidence of some links, and all that numbers may be made anew from: the critic and R(*u*) as they are now.
+
+    ``source_relevance`` is NaN where it is not known.
+    """
+
+    evidence: Evidence
+    spans: NDArray[np.int64]
+    critic: Critic
+    source_relevance: NDArray[np.float32]
+
+    @cached_property
+    def opinions(self) -> NDArray[np.float32]:
+        """The critic's opinion of each link's text, and of the words around it."""
+        return opinions_again(self.critic, self.evidence, self.spans)
+
 
 @dataclass(frozen=True, kw_only=True)
 class LinkFeature:
@@ -62,10 +86,14 @@ class LinkFeature:
 
 @dataclass(frozen=True, kw_only=True)
 class Number(LinkFeature):
-    """One number a link. ``mean`` is its weight's before anything was learned."""
+    """One number a link. ``mean`` is its weight's before anything was learned.
+
+    ``again``, where the critic has a part in it, makes it anew from the evidence alone.
+    """
 
     of: Callable[[Look], NDArray[np.floating] | NDArray[np.bool_]]
     mean: float
+    again: Callable[[LookAgain], NDArray[np.floating]] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +121,10 @@ class Layout:
         self.numbers = [each for each in features if isinstance(each, Number)]
         self.words = [each for each in features if isinstance(each, Words)]
         self.places = [each for each in features if isinstance(each, Place)]
-        self.dense = (*(each.name for each in self.numbers), *(f"words of the {each.name}" for each in self.words[1:]))
+        self._counts = len(self.numbers) + len(self.words[1:])
+        names = (*(each.name for each in self.numbers), *(f"words of the {each.name}" for each in self.words[1:]))
+        # Kept for `renewed` alone.
+        self.dense = names + SPANS if any(each.again for each in self.numbers) else names
         self.trusts = tuple(dict.fromkeys([each.name for each in self.words] + [each.trust for each in self.places]))
         self.shown = {each.name: Shown(each.heading, each.shown or each.name) for each in features}
         self._off = frozenset(off)
@@ -114,12 +145,23 @@ class Layout:
                 dense[:, column] = number.of(look)
         for column, (of_each, _) in enumerate(found[1:], len(self.numbers)):
             dense[:, column] = np.diff(of_each)
+        if len(self.dense) > self._counts:
+            dense[:, self._counts :] = look.spans
         return Evidence.of(starts, ids, dense, look.links.first)
 
     def places_of(self, look: Look) -> Ids:
         """The places of each link: a row for each, a column for each place."""
         columns = [mix(place.of(look), number) for number, place in enumerate(self.places, _FIRST_PLACE)]
         return np.stack(columns, axis=1) if columns else np.zeros((len(look.links), 0), np.uint32)
+
+    def renewed(self, evidence: Evidence, critic: Critic, source_relevance: NDArray[np.float32]) -> Evidence:
+        """The evidence with its numbers as the critic of now would have them."""
+        look = LookAgain(evidence, evidence.dense[:, self._counts :].astype(np.int64), critic, source_relevance)
+        dense = evidence.dense.copy()
+        for column, number in enumerate(self.numbers):
+            if number.again is not None and number.switch not in self._off:
+                dense[:, column] = known_or(np.asarray(number.again(look), np.float32), dense[:, column])
+        return replace(evidence, dense=dense)
 
     def numbers_in(self, evidence: Evidence) -> NDArray[np.float32]:
         """The `Number` features of each row."""
@@ -137,7 +179,7 @@ class Layout:
     def segments(self, evidence: Evidence) -> NDArray[np.int64]:
         """Where each of the words and the places of each row start, and the end of all."""
         borders = [evidence.starts[1:] - len(self.places)]
-        for counts in evidence.dense[:, len(self.numbers) :].astype(np.int64).T[::-1]:
+        for counts in evidence.dense[:, len(self.numbers) : self._counts].astype(np.int64).T[::-1]:
             borders.insert(0, borders[0] - counts)
         if self.words:
             borders.insert(0, evidence.starts[:-1])

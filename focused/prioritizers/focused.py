@@ -38,7 +38,7 @@ from focused.prioritizers.base import (
     Shown,
     together,
 )
-from focused.prioritizers.features import Layout, LinkFeature, Look, Number, Place, Words
+from focused.prioritizers.features import Layout, LinkFeature, Look, LookAgain, Number, Place, Words
 from focused.prioritizers.kalman import KalmanLearner
 from focused.prioritizers.novelty import BITS, DirectoryVisits
 from focused.prioritizers.options import check_made_alike
@@ -59,6 +59,18 @@ def _opinion_of_words_around(look: Look) -> NDArray[np.float32]:
     return look.opinions[:, 1]
 
 
+def _source_relevance_again(look: LookAgain) -> NDArray[np.float32]:
+    return look.source_relevance
+
+
+def _opinion_of_text_again(look: LookAgain) -> NDArray[np.float32]:
+    return look.opinions[:, 0]
+
+
+def _opinion_of_words_around_again(look: LookAgain) -> NDArray[np.float32]:
+    return look.opinions[:, 1]
+
+
 def _words_around(look: Look) -> tuple[NDArray[np.int64], Ids]:
     return window(look.page, look.links, look.d_max, offsets=look.offsets)
 
@@ -69,11 +81,17 @@ def _words_of_address(look: Look) -> tuple[NDArray[np.int64], Ids]:
 
 FEATURES: tuple[LinkFeature, ...] = (
     *(
-        Number(name=name, of=of, mean=mean, spread=spread, switch=switch, heading=CRITIC, shown=shown)
-        for name, of, mean, spread, switch, shown in (
-            ("source relevance", _source_relevance, 2.0, 0.45, "source", "of the page it stands on"),
-            ("anchor", _opinion_of_text, 1.0, 0.35, "reads", "of the link's text"),
-            ("words around", _opinion_of_words_around, 1.0, 0.35, "reads", "of the words around it"),
+        Number(name=name, of=of, again=again, mean=mean, spread=spread, switch=switch, heading=CRITIC, shown=shown)
+        for name, of, again, mean, spread, switch, shown in (
+            (
+                *("source relevance", _source_relevance, _source_relevance_again),
+                *(2.0, 0.45, "source", "of the page it stands on"),
+            ),
+            ("anchor", _opinion_of_text, _opinion_of_text_again, 1.0, 0.35, "reads", "of the link's text"),
+            (
+                *("words around", _opinion_of_words_around, _opinion_of_words_around_again),
+                *(1.0, 0.35, "reads", "of the words around it"),
+            ),
         )
     ),
     Number(name="no text", of=has_no_text, mean=0.0, spread=0.45, shown="it has no text"),
@@ -96,7 +114,7 @@ _BIAS = (-2.0, 1.0)
 # With 1, everything new would be as good as certain, whatever else is known of it.
 _MOST_NOVELTY = 0.9
 _HIT = 0.5
-_FORMAT = 5
+_FORMAT = 6
 
 
 class Focused(Prioritizer):
@@ -156,6 +174,10 @@ class Focused(Prioritizer):
     def evidence(self, page: Page, verdict: Verdict, links: Links, **known: Any) -> Evidence:
         """Words within ``d_max`` leaves, words of the address, places; what the critic says of page, anchor, words."""
         return self.layout.evidence(Look(page, verdict, links, self.critic, self.d_max, self.offsets))
+
+    def renewed(self, evidence: Evidence, source_relevance: NDArray[np.float32]) -> Evidence:
+        """What the critic says of page, anchor and words, as it would say it now."""
+        return evidence if self.critic is None else self.layout.renewed(evidence, self.critic, source_relevance)
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """The learner's estimate of R(*v*), and a little more where nobody was yet."""

@@ -5,11 +5,16 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.critics.base import Critic
-from focused.pages.page import Links, Page, Text, texts_of
+from focused.arrays import look_up, ranges, starts_of
+from focused.critics.base import Critic, LearningCritic
+from focused.pages.evidence import Evidence, mix, words_of_leaves
+from focused.pages.page import KnownWords, Links, Page, Text, texts_of
+from focused.pages.tokens import Ids
 from focused.prioritizers.rows import logit
 
 _WITHIN = (0, 3)
+SPANS = ("words before those read", "words read before the link", "words of the link", "words read after it")
+"""Numbers of evidence: which of the words around a link, in their order, the critic reads."""
 
 
 def opinions(critic: Critic | None, page: Page, links: Links) -> NDArray[np.float32]:
@@ -26,3 +31,46 @@ def opinions(critic: Critic | None, page: Page, links: Links) -> NDArray[np.floa
     read = logit(critic.score_texts(texts))
     beyond: NDArray[np.float32] = (read[1:] - read[0]).reshape(len(_WITHIN), -1).T
     return beyond
+
+
+def spans(page: Page, links: Links, d_max: int) -> NDArray[np.int64]:
+    """`SPANS` of each link, a row for each, counted in the words that `focused.pages.evidence.window` gives."""
+    link, offset, length = words_of_leaves(page, links, d_max)
+    parts = (
+        offset < -_WITHIN[1],
+        (offset < 0) & (offset >= -_WITHIN[1]),
+        offset == 0,
+        (offset > 0) & (offset <= _WITHIN[1]),
+    )
+    counts = [np.bincount(link[part], length[part], len(links)).astype(np.int64) for part in parts]
+    return np.stack(counts, axis=1)
+
+
+def opinions_again(critic: Critic, evidence: Evidence, where: NDArray[np.int64]) -> NDArray[np.float32]:
+    """`opinions`, from the hashed words in evidence: those that the critic knows are found by hashing what it knows.
+
+    Of the words around a link, no more are in evidence than `window` takes of each leaf.
+    """
+    words = critic.known_words() if isinstance(critic, LearningCritic) else None
+    if words is None or not len(evidence):
+        return np.full((len(evidence), len(_WITHIN)), np.nan, np.float32)
+    begin = evidence.starts[:-1] + where[:, 0]
+    length = where[:, 1:].sum(axis=1)
+    known = _decoded(evidence.ids[ranges(begin, length)], words)
+    starts = starts_of(length)
+    texts = [KnownWords(known[:0])]
+    for first, last in ((where[:, 1], where[:, 1] + where[:, 2]), (np.zeros_like(length), length)):
+        pairs = zip((starts[:-1] + first).tolist(), (starts[:-1] + last).tolist(), strict=True)
+        texts += [KnownWords(known[i:j]) for i, j in pairs]
+    read = logit(critic.score_texts(texts))
+    beyond: NDArray[np.float32] = (read[1:] - read[0]).reshape(len(_WITHIN), -1).T
+    return beyond
+
+
+def _decoded(ids: Ids, words: Ids) -> Ids:
+    """The words behind ids of ⟨word, offset⟩ pairs; 0 for those that are none of these words."""
+    offsets = np.arange(-_WITHIN[1], _WITHIN[1] + 1)
+    mixed = mix(np.tile(words, len(offsets)), np.repeat(offsets, len(words)))
+    order = np.argsort(mixed)
+    at, found = look_up(mixed[order], ids)
+    return np.where(found, np.tile(words, len(offsets))[order][at] if len(words) else 0, 0).astype(np.uint32)

@@ -131,7 +131,7 @@ class JobReader(CrawlReader):
         links = np.array([row[0] for row in rows], np.int64)
         settings = self.about().get("settings", {})
         most = settings.get("FOCUSED_EVIDENCE_PIECES", DEFAULTS["FOCUSED_EVIDENCE_PIECES"])
-        batches = (Evidence.concat([block for _, block in blocks]) for blocks in read_blocks(self._connection))
+        batches = (Evidence.concat([block for *_, block in blocks]) for blocks in read_blocks(self._connection))
         scores, _ = score_all(batches, prioritizer, size=int(links.max(initial=0)) + 1, most=most)
         scores = scores[links]
         base = np.array([row[2] or 0.0 for row in rows], np.float32)

@@ -115,6 +115,7 @@ def take_up(parts: Parts, store: FrontierStore, settings: BaseSettings, *, what:
     learned = store.load_model(CRITIC)
     if learned is not None and isinstance(parts.critic, LearningCritic):
         parts.critic.restore_learned(learned[0])
+        store.prioritizer = parts.prioritizer
     prioritizer, saved, started_from = parts.prioritizer, store.load_model(MODEL), read(settings, "FOCUSED_LEARNED")
     if saved is not None:
         restore(prioritizer, saved[0], what, instead)
