@@ -85,6 +85,8 @@ class CombinedCritic(LearningCritic):
     ) -> None:
         check_languages(languages)
         phrases = phrases_of(keywords)
+        if keywords and not phrases:
+            raise ValueError(f"keywords={list(keywords)!r}: give at least one word")
         spelled = {word_to_id(word): word for found in phrases.values() for word in found}
         self.language = language_of(tuple(languages) or guess_languages(np.array(list(spelled), np.uint32)))
         self.has_words = bool(phrases)

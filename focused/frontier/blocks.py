@@ -8,7 +8,7 @@ from contextlib import closing
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.frontier.evidence import EvidenceReader, Piece, Sight, read_blocks
+from focused.frontier.evidence import EvidenceReader, Piece, SeenBy, read_blocks
 from focused.frontier.held import Batch, Held
 from focused.frontier.job_file import JobFile
 from focused.pages.evidence import HEADER_SIZE, Evidence
@@ -57,7 +57,7 @@ class Blocks(EvidenceReader):
         """Pieces as one batch, out of memory if they are all there."""
         return self._held.read(pieces, self.sight) or super().read(pieces)
 
-    def look_with(self, sight: Sight) -> None:
+    def look_with(self, sight: SeenBy) -> None:
         """See all evidence by another sight from now on."""
         if sight.version != self.sight.version:
             self._kept.clear()

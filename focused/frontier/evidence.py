@@ -26,20 +26,20 @@ def _as_it_is(evidence: Evidence) -> Evidence:
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class SeenBy:
     """By which ``version`` of the critic evidence is seen; ``renew`` takes evidence from before and sees it so."""
 
     version: int = 0
     renew: Callable[[Evidence], Evidence] = _as_it_is
 
 
-AS_STORED = Sight()
+AS_STORED = SeenBy()
 
 
 class EvidenceReader:
     """Evidence of links, out of blocks, by one sight; the blocks read last are remembered."""
 
-    def __init__(self, query: Query, sight: Sight = AS_STORED) -> None:
+    def __init__(self, query: Query, sight: SeenBy = AS_STORED) -> None:
         self._query = query
         self.sight = sight
         self._kept: Bounded[int, Evidence] = Bounded(_BLOCKS_KEPT)

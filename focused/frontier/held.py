@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.frontier.evidence import AS_STORED, Piece, Sight
+from focused.frontier.evidence import AS_STORED, Piece, SeenBy
 from focused.pages.evidence import Evidence
 
 _MOST_BYTES = 48 * 2**20
@@ -42,7 +42,7 @@ class Batch:
     def select(self, rows: NDArray[np.int64]) -> Batch:
         return Batch(self.keys[rows], self.evidence.select(rows), self.version)
 
-    def seen_by(self, sight: Sight) -> Evidence:
+    def seen_by(self, sight: SeenBy) -> Evidence:
         """The evidence, and from now on as this sight sees it."""
         if self.version != sight.version:
             # Links are kept: meanwhile some may be let go of.
@@ -97,7 +97,7 @@ class Held:
             begin, end = np.searchsorted(batch.keys, (low, high))
             batch.evidence.link[begin:end] = 0
 
-    def read(self, pieces: Sequence[Piece], sight: Sight = AS_STORED) -> Evidence | None:
+    def read(self, pieces: Sequence[Piece], sight: SeenBy = AS_STORED) -> Evidence | None:
         """Pieces in their order, as one batch; None if they are not all here."""
         by_batch: list[tuple[Batch, list[int]]] = []
         for block, row in pieces:

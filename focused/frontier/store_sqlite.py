@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from focused.arrays import load_arrays, save_arrays
 from focused.critics.base import RELEVANT, Verdict
 from focused.frontier.blocks import Blocks
-from focused.frontier.evidence import EvidenceReader, Sight
+from focused.frontier.evidence import EvidenceReader, SeenBy
 from focused.frontier.job_file import JobFile
 from focused.frontier.lessons import LessonReader, Verdicts
 from focused.frontier.links import LinkRows
@@ -118,11 +118,11 @@ class SqliteStore:
         self._ranking.version += 1
         self._blocks.look_with(self._sight(self._table))
 
-    def _sight(self, verdicts: Verdicts) -> Sight:
+    def _sight(self, verdicts: Verdicts) -> SeenBy:
         """Evidence as the prioritizer of now would make it, by the verdicts of now."""
         new = self.prioritizer
         version = new.critic.version if new.critic is not None else 0
-        return Sight(version, lambda evidence: new.renewed(evidence, verdicts.relevance[evidence.source]))
+        return SeenBy(version, lambda evidence: new.renewed(evidence, verdicts.relevance[evidence.source]))
 
     def standing(self) -> Standing:
         return Standing(

@@ -9,10 +9,10 @@ from focused.lab.calibration import CLOSE, Calibration, pooled
 from focused.lab.plan import Results
 from focused.lab.present import TableText, row_heading, rows_of, to_cell
 
-Crawled = Sequence[Calibration]
+OfCrawls = Sequence[Calibration]
 """The crawls that are pooled: those of several topics, with the same number of start and draw."""
-Value = Callable[[Calibration, Crawled], float | None]
-_COLUMNS: list[tuple[str, Value, str]] = [
+OfPool = Callable[[Calibration, OfCrawls], float | None]
+_COLUMNS: list[tuple[str, OfPool, str]] = [
     ("pages", lambda whole, _: whole.pages, ",.0f"),
     ("wanted", lambda whole, _: whole.wanted, ",.0f"),
     ("sum of R", lambda whole, _: whole.expected, ",.1f"),
@@ -46,7 +46,7 @@ def topic_calibration_tables(results: Results) -> Iterable[TableText]:
 
 
 def _table(
-    results: Results, topics: Sequence[str], title: str, shown: Sequence[tuple[str, Value, str]]
+    results: Results, topics: Sequence[str], title: str, shown: Sequence[tuple[str, OfPool, str]]
 ) -> TableText | None:
     rows = []
     for name in rows_of(results):
@@ -61,7 +61,7 @@ def _table(
     return (f"calibration of R, {title}", ["", *(heading for heading, _, _ in shown)], rows) if rows else None
 
 
-def _cell(crawled: Sequence[Crawled], value: Value, form: str) -> str:
+def _cell(crawled: Sequence[OfCrawls], value: OfPool, form: str) -> str:
     """The mean over starts and draws, and the standard deviation between them if there are several."""
     known = [found for parts in crawled if (found := value(pooled(parts), parts)) is not None]
     if not known:

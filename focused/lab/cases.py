@@ -20,7 +20,7 @@ from focused.critics.models import Card, save_critic
 from focused.critics.teach import fit_for_use
 from focused.lab.bounds import Truth
 from focused.lab.chosen import ChosenTopic
-from focused.lab.given import Given, parse_given
+from focused.lab.given import GivenToCritic, parse_given
 from focused.lab.toml import to_toml
 from focused.pages.page import Page
 from focused.papers.paths.graph import Graph, read_page
@@ -113,7 +113,7 @@ class Preparer:
         """A topic on this web that is taught by all its examples, with its tables and without starts."""
         return self.cases(chosen, parse_given(""))[0]
 
-    def cases(self, chosen: ChosenTopic, given: Given, draws: int = 1) -> list[Case]:
+    def cases(self, chosen: ChosenTopic, given: GivenToCritic, draws: int = 1) -> list[Case]:
         """A topic on this web, a case for each draw of its examples. Those that are not drawn do not count either."""
         folder = self.folder / slug(chosen.topic)
         folder.mkdir(parents=True, exist_ok=True)
@@ -130,7 +130,7 @@ class Preparer:
             cases.append(case)
         return cases
 
-    def _drawn(self, chosen: ChosenTopic, given: Given, number: int) -> dict[str, str]:
+    def _drawn(self, chosen: ChosenTopic, given: GivenToCritic, number: int) -> dict[str, str]:
         if given.all_pages:
             return chosen.examples
         recorded = {url: name for url, name in chosen.examples.items() if self._page(url) >= 0}

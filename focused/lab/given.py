@@ -29,7 +29,7 @@ _FORMS = "title, words, pages:K, others:M (joined by +), or all"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Given:
+class GivenToCritic:
     """A value of ``--given``, read. With ``all_pages`` nothing is drawn, else ``pages`` and ``others`` are."""
 
     text: str = ""
@@ -81,12 +81,12 @@ class Given:
         return set(shuffled[:most])
 
 
-def parse_given(text: str) -> Given:
+def parse_given(text: str) -> GivenToCritic:
     """The value of ``--given``; nothing is all example pages, without keywords. ValueError says what it can be."""
     if not text:
-        return Given(all_pages=True)
+        return GivenToCritic(all_pages=True)
     if text == "all":
-        return Given(text=text, title=True, words=True, all_pages=True)
+        return GivenToCritic(text=text, title=True, words=True, all_pages=True)
     parts: dict[str, int] = {}
     for part in text.split("+"):
         name, value = _part(part, text)
@@ -95,7 +95,7 @@ def parse_given(text: str) -> Given:
         parts[name] = value
     if "others" in parts and "pages" not in parts:
         raise ValueError(f"--given {text}: others:M is given beside pages:K, such as pages:5+others:20")
-    return Given(
+    return GivenToCritic(
         text=text,
         title="title" in parts,
         words="words" in parts,

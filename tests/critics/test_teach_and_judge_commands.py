@@ -68,7 +68,7 @@ def test_teach_then_judge(site: SiteServer, folder: Path) -> None:
     topic = str(folder / "birds.toml")
     done = scrapy(folder, "teach", topic, proxy=site.url)
     assert done.returncode == 0, done.stderr
-    for told in ("critic 'logistic'", "12: ", "precision", "words for", "written to"):
+    for told in ("critic 'combined'", "12: ", "precision", "words for", "written to"):
         assert told in done.stdout
     assert "fetched" in done.stderr, "progress, as lines"
     assert card(folder)["examples"] == {"meals": 4, "nature.birds": 4, "nature.stars": 4}

@@ -10,6 +10,7 @@ import pytest
 from focused.critics.base import Critic, Reason
 from focused.critics.choose import choose_critic, critic_for
 from focused.critics.classes import NoSuchClass
+from focused.critics.combined import CombinedCritic
 from focused.critics.keywords import KeywordsCritic
 from focused.critics.logistic import LogisticCritic
 from focused.critics.models import Card, ModelRefused, save_critic
@@ -29,10 +30,14 @@ def taught(kind: type = LogisticCritic, focus: str = "nature.birds") -> Taught:
     return teach([(name, page(text)) for name, texts in kinds.items() for text in texts], kind, {}, [focus])
 
 
-def test_examples_make_a_learner_and_words_a_reader() -> None:
-    with_examples = Topic(name="birds", examples="birds.tsv", focus=["birds"])
-    assert choose_critic(with_examples).kind is LogisticCritic
-    assert choose_critic(WORDS).kind is KeywordsCritic
+def test_one_critic_takes_whatever_is_given() -> None:
+    with_examples = choose_critic(Topic(name="birds", examples="birds.tsv", focus=["birds"]))
+    with_both = choose_critic(Topic(name="birds", examples="birds.tsv", focus=["birds"], keywords=["owl"]))
+    assert {choice.kind for choice in (with_examples, with_both, choose_critic(WORDS))} == {CombinedCritic}
+    assert (with_examples.is_taught, choose_critic(WORDS).is_taught) == (True, False)
+    assert with_examples.options["keywords"] == [], "the name of a topic with examples may be nothing but a name"
+    assert with_both.options["keywords"] == ["owl"]
+    assert choose_critic(Topic(name="birds")).options["keywords"] == ["birds"]
 
 
 def test_the_command_line_stands_above_the_topic() -> None:
@@ -53,7 +58,7 @@ def test_unknown_critics_and_options_are_named() -> None:
     with pytest.raises(
         ValueError, match=r"^seed_shore=2 is not an option of keywords; did you mean 'seed_share'\? \(known: "
     ):
-        choose_critic(Topic(name="b", keywords=["b"], critic={"seed_shore": 2})).make()
+        choose_critic(Topic(name="b", keywords=["b"], critic={"name": "keywords", "seed_shore": 2})).make()
 
 
 @pytest.mark.parametrize("name", ["os.path", "collections.OrderedDict", "focused.critics.base.Critic", "os.sep"])

@@ -48,7 +48,9 @@ def test_rows_are_found_until_their_links_are_done_or_they_are_let_go_of(seed):
             model = {piece: link for piece, link in model.items() if piece[0] != gone}
         if random.random() < 0.3:
             done[random.randrange(LINKS)] = True
-            rows = [pair for batch in held.batches(done) for pair in told(batch) if pair[0] and not done[pair[0]]]
+            rows = [
+                pair for batch in held.batches(done) for pair in told(batch.evidence) if pair[0] and not done[pair[0]]
+            ]
             assert rows == [(model[p], p[0] * 100 + p[1]) for p in sorted(model) if not done[model[p]]]
     assert all((evidence.link > 0).all() for evidence in given.values()), "what was given is left as it was"
 
