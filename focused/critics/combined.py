@@ -151,13 +151,13 @@ class CombinedCritic(LearningCritic):
         met = [Gist.from_bytes(gist) for gist in gists[::step]]
         new = copy(self)
         new.version = self.version + 1
-        new._met = Met.of(met, self._wanted, self._unwanted)
-        labels = expit(new._blended(met, _BEFORE))
         seeds = list(self._seeds.values())
+        new._met = Met.of(met, self._wanted, [*self._unwanted, *seeds])
+        labels = expit(new._blended(met, _BEFORE))
         agreement = expit(new._blended(seeds, _BEFORE))
         examples = [(met, labels, np.ones(len(met))), (seeds, np.ones(len(seeds)), agreement)]
-        for gists_, label in ((self._wanted, 1.0), (self._unwanted, 0.0)):
-            examples.append((gists_, np.full(len(gists_), label), np.ones(len(gists_))))
+        for given, label in ((self._wanted, 1.0), (self._unwanted, 0.0)):
+            examples.append((given, np.full(len(given), label), np.ones(len(given))))
         rows = vstack([new._met.rows(each) for each, _, _ in examples], format="csr")
         new._met.fit(rows, *(np.concatenate(column) for column in list(zip(*examples, strict=True))[1:]))
         return new

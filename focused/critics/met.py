@@ -39,13 +39,13 @@ class Met:
         self.is_there = self.has_learned = False
 
     @classmethod
-    def of(cls, met: Sequence[Gist], wanted: Sequence[Gist], unwanted: Sequence[Gist]) -> Met:
-        """The background that pages make; the classifier is still to be fitted."""
+    def of(cls, met: Sequence[Gist], wanted: Sequence[Gist], others: Sequence[Gist]) -> Met:
+        """The background that pages make, with the words of all examples; the classifier is still to be fitted."""
         new = cls()
         new.is_there = True
         ids, pages = _on_pages(met)
         known = ids[(pages >= max(3, _RAREST * len(met))) & (pages <= _COMMONEST * len(met))]
-        given = [*wanted, *unwanted]
+        given = [*wanted, *others]
         more, on_given = _on_pages(given)
         known = np.union1d(known, more[on_given >= min_pages_for(len(given))]) if given else known
         new.words = Vocabulary([], more=dict.fromkeys(known.tolist(), ""))

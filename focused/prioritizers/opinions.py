@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -51,12 +53,11 @@ def opinions_again(critic: Critic, evidence: Evidence, where: NDArray[np.int64])
 
     Of the words around a link, no more are in evidence than `window` takes of each leaf.
     """
-    words = critic.known_words() if isinstance(critic, LearningCritic) else None
-    if words is None or not len(evidence):
+    if not isinstance(critic, LearningCritic) or not len(evidence):
         return np.full((len(evidence), len(_WITHIN)), np.nan, np.float32)
     begin = evidence.starts[:-1] + where[:, 0]
     length = where[:, 1:].sum(axis=1)
-    known = _decoded(evidence.ids[ranges(begin, length)], words)
+    known = _decoded(evidence.ids[ranges(begin, length)], critic)
     starts = starts_of(length)
     texts = [KnownWords(known[:0])]
     for first, last in ((where[:, 1], where[:, 1] + where[:, 2]), (np.zeros_like(length), length)):
@@ -67,10 +68,18 @@ def opinions_again(critic: Critic, evidence: Evidence, where: NDArray[np.int64])
     return beyond
 
 
-def _decoded(ids: Ids, words: Ids) -> Ids:
-    """The words behind ids of ⟨word, offset⟩ pairs; 0 for those that are none of these words."""
+def _decoded(ids: Ids, critic: LearningCritic) -> Ids:
+    """The words behind ids of ⟨word, offset⟩ pairs; 0 for those that the critic does not know."""
+    mixed, words = _hashed(critic, critic.version)
+    at, found = look_up(mixed, ids)
+    return np.where(found, words[at] if len(words) else 0, 0).astype(np.uint32)
+
+
+@lru_cache(maxsize=2)
+def _hashed(critic: LearningCritic, version: int) -> tuple[Ids, Ids]:
+    """The ids of all words that a critic knows at all offsets that are read, sorted, and the words."""
+    words = critic.known_words()
     offsets = np.arange(-_WITHIN[1], _WITHIN[1] + 1)
-    mixed = mix(np.tile(words, len(offsets)), np.repeat(offsets, len(words)))
+    mixed, each = mix(np.tile(words, len(offsets)), np.repeat(offsets, len(words))), np.tile(words, len(offsets))
     order = np.argsort(mixed)
-    at, found = look_up(mixed[order], ids)
-    return np.where(found, np.tile(words, len(offsets))[order][at] if len(words) else 0, 0).astype(np.uint32)
+    return mixed[order], each[order]
