@@ -76,7 +76,7 @@ def _decoded(ids: Ids, critic: LearningCritic) -> Ids:
 
 
 @lru_cache(maxsize=2)
-def _hashed(critic: LearningCritic, version: int) -> tuple[Ids, Ids]:
+def _hashed(critic: LearningCritic, version: int) -> tuple[Ids, Ids]:  # noqa: ARG001  # what it knows changes with it
     """The ids of all words that a critic knows at all offsets that are read, sorted, and the words."""
     words = critic.known_words()
     offsets = np.arange(-_WITHIN[1], _WITHIN[1] + 1)
