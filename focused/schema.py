@@ -73,13 +73,13 @@ class ListKind(Kind):
 
 
 class Dry(msgspec.Struct, frozen=True):
-    """The crawl has dried up when the mean relevance of the last ``pages`` pages is below ``harvest``."""
+    """The crawl has dried up when less than this share of the last ``pages`` pages is relevant."""
 
-    harvest: Share
+    share: Share
     pages: Positive = 200
 
     def __str__(self) -> str:
-        return f"{self.harvest:g}/{self.pages}"
+        return f"{self.share:g}/{self.pages}"
 
 
 def typed(kind: Any) -> Kind:

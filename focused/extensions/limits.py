@@ -6,9 +6,7 @@ Pages are counted over all starts of a job, so that the same command goes on to 
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Iterator
-from statistics import fmean
 
 from scrapy import signals as scrapy_signals
 from scrapy.crawler import Crawler
@@ -17,6 +15,7 @@ from scrapy.utils.defer import _schedule_coro
 from focused import signals
 from focused.critics.base import RELEVANT
 from focused.defaults import read
+from focused.extensions.recent import RecentPages
 from focused.frontier.store import Outcome, PageRecord
 from focused.parts import Component
 from focused.report.text import counted
@@ -36,7 +35,8 @@ class LimitsExtension(Component):
         self._pages: int = read(settings, "FOCUSED_STOP_PAGES")
         self._found: int = read(settings, "FOCUSED_STOP_FOUND")
         self._dry: Dry | None = read(settings, "FOCUSED_STOP_DRY") or None
-        self._recent: deque[float] = deque(maxlen=self._dry.pages if self._dry else 0)
+        # Before our own handler, so that a page that has just come in is among them.
+        self._recent = RecentPages(crawler, self._dry.pages if self._dry else 0)
         self._closing = False
         crawler.signals.connect(self.spider_opened, scrapy_signals.spider_opened)
         crawler.signals.connect(self.page_judged, signals.page_judged)
@@ -54,14 +54,12 @@ class LimitsExtension(Component):
 
     def page_judged(self, record: PageRecord) -> None:
         """Count a page, and close when a limit is reached."""
-        if record.outcome is Outcome.PAGE:
-            self._recent.append(record.relevance)
         if record.outcome is Outcome.PAGE and record.relevance >= RELEVANT:
             self.crawler.stats.inc_value("focused/page/found")
         self.spider_idle()
         dry = self._dry
-        if dry is not None and len(self._recent) == dry.pages and (mean := fmean(self._recent)) < dry.harvest:
-            self._close("dry", f"dried up: harvest {mean:.3f} over the last {dry.pages} pages")
+        if dry is not None and len(self._recent) == dry.pages and self._recent.found < dry.share * dry.pages:
+            self._close("dry", f"dried up: {self._recent.found:,} found among the last {dry.pages:,} pages")
 
     def spider_idle(self) -> None:
         """Close when a limit is reached: the last pages may have been fetched by other workers."""

@@ -7,7 +7,6 @@ import logging
 import sys
 from collections import deque
 from collections.abc import Callable, Mapping
-from statistics import fmean
 from time import monotonic
 from typing import IO, Any
 
@@ -21,16 +20,16 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 from scrapy.utils.asyncio import create_looping_call
 
-from focused import signals
 from focused.defaults import read
-from focused.frontier.store import Outcome, PageRecord, Standing
+from focused.extensions.recent import RecentPages
+from focused.frontier.store import Standing
 from focused.parts import Component
+from focused.report.status import LATELY
 from focused.report.text import OUTCOMES, counted, outcomes_in_words
 from focused.scheduling.beside import open_job_beside
 
 logger = logging.getLogger(__name__)
 
-_NOW = 100
 _REFRESH = 0.5
 _PACE_OVER = 10.0
 
@@ -43,13 +42,13 @@ class ProgressExtension(Component):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
+        self._most_pages: int = read(crawler.settings, "FOCUSED_STOP_PAGES")
         self._every: float = read(crawler.settings, "FOCUSED_PROGRESS_EVERY")
-        self._recent: deque[float] = deque(maxlen=_NOW)
+        self._recent = RecentPages(crawler, LATELY)
         self._marks: deque[tuple[float, int]] = deque()
         self._line: LiveLine | None = None
         self._loops: list[Any] = []
         crawler.signals.connect(self.spider_opened, scrapy_signals.spider_opened)
-        crawler.signals.connect(self.page_judged, signals.page_judged)
         crawler.signals.connect(self.spider_closed, scrapy_signals.spider_closed)
 
     def spider_opened(self) -> None:
@@ -66,11 +65,6 @@ class ProgressExtension(Component):
         if terminal is None or settings.get("LOG_FILE"):
             self._repeat(lambda: logger.info("%s", self.words()), self._every)
 
-    def page_judged(self, record: PageRecord) -> None:
-        """Remember what came in lately."""
-        if record.outcome is Outcome.PAGE:
-            self._recent.append(record.relevance)
-
     def spider_closed(self) -> None:
         """Clear the line, and leave the figures in the statistics."""
         for loop in self._loops:
@@ -81,6 +75,7 @@ class ProgressExtension(Component):
         figures = {
             "focused/job/pages": standing.pages,
             "focused/job/found": standing.found,
+            "focused/job/wanted": round(standing.relevance),
             "focused/job/harvest": round(standing.harvest, 4),
             "focused/job/waiting": standing.waiting,
             "focused/job/folder": str(job.folder) if job and job.folder and job.lasts else "",
@@ -94,7 +89,8 @@ class ProgressExtension(Component):
         standing = self.parts.standing
         lessons = self.crawler.stats.get_value("focused/lesson/count", 0)
         parts = (
-            f"{standing.pages:,} pages",
+            self._found(standing),
+            of_limit(standing.pages, self._most_pages),
             self._harvest(standing),
             f"{self._pace(standing.pages):.1f} pages/s",
             f"{counted(standing.waiting, 'link')} waiting",
@@ -104,10 +100,14 @@ class ProgressExtension(Component):
         )
         return " · ".join(filter(None, parts))
 
+    def _found(self, standing: Standing) -> str:
+        lately = f", {self._recent.found} of the last {len(self._recent)}" if len(self._recent) else ""
+        return f"{standing.found:,} found{lately}"
+
     def _harvest(self, standing: Standing) -> str:
         if not standing.pages:
             return "no harvest yet"
-        now = fmean(self._recent) if self._recent else standing.harvest
+        now = self._recent.harvest if len(self._recent) else standing.harvest
         return f"harvest {now:.2f} now, {standing.harvest:.2f} so far"
 
     def _pace(self, pages: int) -> float:
@@ -160,6 +160,11 @@ def terminal_for(settings: BaseSettings) -> IO[str] | None:
     return sys.stdout if _is_terminal(sys.stdout) and not writes_items else None
 
 
+def of_limit(pages: int, most: int) -> str:
+    """So many pages, with the limit if there is one."""
+    return f"{pages:,} of {counted(most, 'page')}" if most else counted(pages, "page")
+
+
 def summary(stats: Mapping[str, Any]) -> str:
     """What came of a crawl, some lines of words from its statistics; the last one says why it stopped."""
     pages, found = stats.get("focused/job/pages", 0), stats.get("focused/job/found", 0)
@@ -169,7 +174,8 @@ def summary(stats: Mapping[str, Any]) -> str:
     requests += f", {redirected:,} of them redirected" if redirected else ""
     counts = ", ".join(outcomes_in_words(ends))
     lines = (
-        f"{counted(pages, 'page')}, {found:,} relevant, harvest {stats.get('focused/job/harvest', 0.0):.3f}",
+        f"{found:,} found of {counted(pages, 'page')} (about {stats.get('focused/job/wanted', 0):,} wanted), "
+        f"harvest {stats.get('focused/job/harvest', 0.0):.3f}",
         f"{requests}; links: {counts}" if counts else requests,
         *(f"{what}: {stats[name]}" for what, name in _PLACES.items() if stats.get(name)),
         f"The crawl ended: {stats.get('focused/stopped_by') or stats.get('finish_reason')}",

@@ -127,9 +127,9 @@ def _made(connection: sqlite3.Connection) -> dict[str, Any]:
 
 
 def _pages(connection: sqlite3.Connection, starts: Sequence[Mapping[str, Any]], now: datetime | None) -> dict[str, Any]:
-    pages, relevant, harvest = connection.execute(
+    pages, relevant, harvest, wanted = connection.execute(
         "SELECT count(*), coalesce(sum(relevance >= ?) FILTER (WHERE outcome = 1), 0), "
-        "avg(relevance) FILTER (WHERE outcome = 1) FROM pages",
+        "avg(relevance) FILTER (WHERE outcome = 1), total(relevance) FILTER (WHERE outcome = 1) FROM pages",
         (RELEVANT,),
     ).fetchone()
     # One more than is shown: the pace over the last pages begins where the one before them was judged.
@@ -140,6 +140,8 @@ def _pages(connection: sqlite3.Connection, starts: Sequence[Mapping[str, Any]], 
     return {
         "pages": pages,
         "relevant": relevant,
+        "relevant_now": sum(one >= RELEVANT for one in relevance),
+        "wanted": rounded(wanted),
         "harvest": rounded(harvest),
         "harvest_now": rounded(fmean(relevance) if relevance else None),
         "pace": _pace(connection, starts, pages, now) if starts and pages else None,

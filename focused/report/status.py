@@ -31,9 +31,10 @@ class HostWaiting:
 class Status(ABC):
     """The status of a crawl. ``None`` is what is not known (yet). Each kind of place adds its own figures and words.
 
-    ``pages`` counts all judged pages; ``relevant`` and the harvest leave duplicates out. ``harvest_now`` and
-    ``pace_now`` are over the last pages; paces are pages per minute. ``unfollowed`` counts links of duplicates that
-    were not followed for this reason. ``seconds`` is how long reading took.
+    ``pages`` counts all judged pages; ``relevant`` and the harvest leave duplicates out. ``wanted`` is the sum of their
+    relevance: about so many are wanted. ``relevant_now``, ``harvest_now`` and ``pace_now`` are over the last pages;
+    paces are pages per minute. ``unfollowed`` counts links of duplicates that were not followed for this reason.
+    ``seconds`` is how long reading took.
     """
 
     state: str
@@ -42,6 +43,8 @@ class Status(ABC):
     critic: str
     pages: int
     relevant: int
+    relevant_now: int | None
+    wanted: float | None
     harvest: float | None
     harvest_now: float | None
     pace: float | None
@@ -141,7 +144,8 @@ def status_lines(status: Status) -> Iterator[str]:
     yield f"{short(status.title, WIDE)}: {status.state_in_words()}"
     lines = (
         status.place_line(),
-        ("pages", f"{status.pages:,}, {status.relevant:,} relevant"),
+        ("found", _found(status)),
+        ("pages", f"{status.pages:,}"),
         ("harvest", _now_and_overall(status.harvest_now, status.harvest, ".3f")),
         ("pace", _now_and_overall(status.pace_now, status.pace, ",.1f", " pages per minute")),
         ("links", _outcomes(status)),
@@ -157,6 +161,13 @@ def status_lines(status: Status) -> Iterator[str]:
     if not status.is_running:
         yield ""
         yield status.next_step()
+
+
+def _found(status: Status) -> str:
+    now = status.relevant_now
+    lately = "" if now is None else f", {now:,} of the last {min(LATELY, status.pages):,}"
+    wanted = f" (about {status.wanted:,.0f} wanted)" if status.wanted is not None else ""
+    return f"{status.relevant:,}{lately}{wanted}"
 
 
 def _now_and_overall(now: float | None, overall: float | None, form: str, unit: str = "") -> str:

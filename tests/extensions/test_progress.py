@@ -59,7 +59,7 @@ def test_a_log_gets_plain_lines_and_the_reason_is_the_last(site: SiteServer, top
     assert "\x1b" not in result.log
     assert result.last_line == "The crawl ended: 15 pages fetched"
     told = result.log.splitlines()[-6:]
-    assert told[0].startswith("15 pages, ")
+    assert told[0].startswith("15 found of 15 pages (")
     assert f"items: {tmp_path / 'items.jsonl'}" in told
     assert f"job: {tmp_path / 'job'}" in told
     assert f"report: {tmp_path / 'job' / 'report.html'}" in told
@@ -70,14 +70,14 @@ def test_a_second_start_counts_the_pages_of_the_first(site: SiteServer, topic: P
     result = run_crawl({"topic": topic, "pages": 9}, folder=tmp_path, site=site)
     assert result.stats["focused/page/judged"] == 4
     assert result.stats["focused/job/pages"] == 9
-    assert "\n9 pages, " in result.log
+    assert " found of 9 pages (" in result.log
 
 
 def test_nothing_is_told_when_nothing_is_asked_for(site: SiteServer, topic: Path, tmp_path: Path) -> None:
     settings = {"FOCUSED_PROGRESS_EVERY": 0}
     result = run_crawl({"topic": topic, "pages": 3}, folder=tmp_path, site=site, settings=settings)
     assert "pages/s" not in result.log
-    assert "\n3 pages, " in result.log, "the summary is as ever"
+    assert " found of 3 pages (" in result.log, "the summary is as ever"
     assert result.last_line == "The crawl ended: 3 pages fetched"
     assert result.stats["focused/job/pages"] == 3
 
@@ -165,6 +165,7 @@ def test_the_summary_says_what_came_of_it() -> None:
     stats = {
         "focused/job/pages": 1_300,
         "focused/job/found": 12,
+        "focused/job/wanted": 81,
         "focused/job/harvest": 0.0625,
         "downloader/request_count": 1_400,
         "focused/outcome/page": 1_290,
@@ -175,7 +176,7 @@ def test_the_summary_says_what_came_of_it() -> None:
         "focused/stopped_by": "dried up",
     }
     assert summary(stats).splitlines() == [
-        "1,300 pages, 12 relevant, harvest 0.062",
+        "12 found of 1,300 pages (about 81 wanted), harvest 0.062",
         "1,400 requests, 14 of them redirected; links: 1,290 pages, 1 duplicate, 100 dead",
         "job: jobs/b",
         "The crawl ended: dried up",

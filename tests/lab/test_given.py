@@ -8,7 +8,7 @@ import pytest
 
 from focused.lab.cases import Preparer
 from focused.lab.chosen import ChosenTopic, choose_topics
-from focused.lab.given import Given, parse_given
+from focused.lab.given import GivenToCritic, parse_given
 from focused.lab.present import table_of, tables
 from focused.papers.paths.graph import build_graph
 from focused.papers.paths.topics import KnownTopic, read_examples
@@ -50,11 +50,11 @@ def cases(preparer, given, examples, draws=1):
 
 
 def test_a_value_is_made_of_parts():
-    assert parse_given("words+pages:5+others:20") == Given(
+    assert parse_given("words+pages:5+others:20") == GivenToCritic(
         text="words+pages:5+others:20", words=True, pages=5, others=20
     )
-    assert parse_given("all") == Given(text="all", title=True, words=True, all_pages=True)
-    assert parse_given("") == Given(all_pages=True)
+    assert parse_given("all") == GivenToCritic(text="all", title=True, words=True, all_pages=True)
+    assert parse_given("") == GivenToCritic(all_pages=True)
     assert [parse_given(text).has_examples for text in ("", "all", "title", "words+pages:1")] == [1, 1, 0, 1]
 
 

@@ -163,10 +163,12 @@ def test_counts_records_and_items_follow_the_newest_verdicts(tmp_path: Path) -> 
     for number in range(9):
         crawl.fetch(number)
     before = crawl.store.standing()
-    assert (before.pages, before.found, before.harvest) == (9, 4, pytest.approx((4 * 0.9 + 5 * 0.1) / 9))
+    assert (before.pages, before.found) == (9, 4)
+    assert before.harvest == pytest.approx((4 * 0.9 + 5 * 0.1) / 9)
     crawl.revise()
     after = crawl.store.standing()
-    assert (after.pages, after.found, after.harvest) == (9, 5, pytest.approx((5 * 0.9 + 4 * 0.1) / 9))
+    assert (after.pages, after.found) == (9, 5)
+    assert after.harvest == pytest.approx((5 * 0.9 + 4 * 0.1) / 9)
     assert crawl.store.known([url_of(0), url_of(1)]).relevance.tolist() == pytest.approx([0.9, 0.1])
     crawl.store.commit()
     with closing(read_records(tmp_path)) as records:

@@ -120,10 +120,13 @@ class _Found:
         columns = zip((0, 0, 0.0), *map(_RECENT.unpack, lately), strict=True)
         recent_pages, copies, relevance = map(sum, columns)
         judged, judged_lately = pages - self._count("duplicates"), recent_pages - copies
+        wanted = float(self.meta.get("relevance", 0))
         return {
             "pages": pages,
             "relevant": self._count("found"),
-            "harvest": rounded(float(self.meta.get("relevance", 0)) / judged if judged else None),
+            "relevant_now": None,
+            "wanted": rounded(wanted),
+            "harvest": rounded(wanted / judged if judged else None),
             "harvest_now": rounded(relevance / judged_lately if judged_lately else None),
             "pace": per_minute(pages, self._clock) if pages else None,
             "pace_now": per_minute(recent_pages, self._clock - first * _SPAN) if pages else None,
