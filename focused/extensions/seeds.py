@@ -1,4 +1,4 @@
-"""Says which seeds could not be crawled, and why: at once in the log, and at the end if nothing else was fetched."""
+"""Says which seeds could not be crawled, and why, and whether those that could be look like the topic."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from scrapy.spidermiddlewares.httperror import HttpError
 
 from focused import signals
 from focused.errors import NotHtml, Postponed, why_unreachable
+from focused.frontier.store import PageRecord
 from focused.parts import Component
+from focused.report.text import counted
 
 logger = logging.getLogger(__name__)
 
@@ -23,6 +25,11 @@ _NOT_PAGES = {
     "size": "it is larger than DOWNLOAD_MAXSIZE",
     "unknown": "its server gives no type, and it does not begin like HTML",
 }
+_UNLIKE = 0.1
+_NOT_DESCRIBED = (
+    "None of the pages to begin at looks like the topic (%s, the best with relevance %.2f: %s): if they are on the topic, "
+    "its words do not describe them; give other words or example pages, and try them with `scrapy judge`"
+)
 _TRIED = "nothing was fetched: the job has tried these seeds before; give another JOBDIR"
 
 
@@ -32,6 +39,9 @@ class SeedsExtension(Component):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._missed: dict[str, str] = {}
+        self._judged: dict[str, float] = {}
+        self._has_looked = False
+        crawler.signals.connect(self.page_judged, signals.page_judged)
         crawler.signals.connect(self.seed_missed, signals.seed_missed)
         crawler.signals.connect(self.spider_closed, scrapy_signals.spider_closed)
 
@@ -43,8 +53,24 @@ class SeedsExtension(Component):
         self._missed[request.url] = reason = why_missed(request, error)
         logger.warning("The seed %s was not crawled: %s", request.url, reason)
 
+    def page_judged(self, record: PageRecord) -> None:
+        """When the seeds are through, say if none of them looks like the topic: then little can be found."""
+        if record.item.get("depth") == 0:
+            self._judged[record.url] = record.relevance
+        else:
+            self._look_at_seeds()
+
+    def _look_at_seeds(self) -> None:
+        if self._has_looked:
+            return
+        self._has_looked = True
+        if self._judged and max(self._judged.values()) < _UNLIKE:
+            best = max(self._judged, key=self._judged.__getitem__)
+            logger.warning(_NOT_DESCRIBED, counted(len(self._judged), "seed"), self._judged[best], best)
+
     def spider_closed(self, reason: str) -> None:
         """A crawl without a page ends for what kept it from its seeds."""
+        self._look_at_seeds()
         stats = self.crawler.stats
         if reason != "finished" or stats.get_value("focused/page/judged") or self.parts.standing.pages:
             return

@@ -116,3 +116,22 @@ def test_a_job_that_has_tried_its_seeds_says_so(crawl):
     again = crawl({SEED: linking("http://a.example/")})
     assert again.exit_code == 1
     assert again.last_line == "nothing was fetched: the job has tried these seeds before; give another JOBDIR"
+
+
+def page_about(words: str, *links: str) -> str:
+    return f"<p>{words}</p>" + "".join(f"<a href={url}>on</a>" for url in links)
+
+
+def test_seeds_that_the_words_do_not_describe_are_named_while_it_can_be_mended(crawl):
+    others = [f"http://hub.example/{n}" for n in range(4)]
+    soup = "Fry the onions in butter, stir, and add salt and pepper to the soup. " * 5
+    unlike = crawl({SEED: page_about(soup, *others)} | {url: page_about(f"{soup} {url}") for url in others})
+    told = "None of the pages to begin at looks like the topic (1 seed, the best with relevance 0.0"
+    assert unlike.log.count(told) == 1
+    assert unlike.log.index(told) < unlike.log.index("Closing spider"), "not only at the end"
+    assert f"{SEED}): if they are on the topic, its words do not describe them" in unlike.log
+
+
+def test_a_seed_on_the_topic_is_not_doubted(crawl):
+    stars = "A star of the galaxy, seen through a telescope. " * 5
+    assert "None of the pages to begin at" not in crawl({SEED: page_about(stars)}).log
