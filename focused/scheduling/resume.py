@@ -14,6 +14,7 @@ from scrapy.utils.job import job_dir
 
 from focused.critics.base import Critic, LearningCritic
 from focused.defaults import read
+from focused.files import make_folder
 from focused.frontier.job_file import JobFile
 from focused.frontier.records import FILE
 from focused.frontier.store import FrontierStore
@@ -43,18 +44,6 @@ def check_job(topic: Topic, settings: BaseSettings, prioritizer: Prioritizer, cr
         if (folder / FILE).exists():
             JobFile(folder, identity_of(topic, prioritizer, critic)).close()
         make_folder("JOBDIR", folder)
-
-
-def make_folder(name: str, folder: Path) -> None:
-    """Make a folder that a setting names; ValueError if that cannot be, or nothing can be written there."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / ".writable").touch()
-        (folder / ".writable").unlink()
-    except OSError as error:
-        where = next((str(one) for one in (folder, *folder.parents) if one.exists() and not one.is_dir()), "")
-        why = f"{where!r} is a file" if where else error.strerror
-        raise ValueError(f"{name}={str(folder)!r} cannot be used: {why}; give another folder") from error
 
 
 def open_job(crawler: Crawler, parts: Parts) -> OpenJob:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -23,9 +24,9 @@ WORDS = {"topic": "star galaxy telescope", "seeds": "http://hub.example/"}
 EXAMPLES = "class\ttext\nstars\ta star and a galaxy\nother\ta soup and a stew\n"
 
 
-def refused(folder: Path, arguments: dict[str, object], *, settings: dict[str, object] | None = None) -> CrawlResult:
+def refused(folder: Path, arguments: dict[str, object], **how: Any) -> CrawlResult:
     with SiteServer({"/": linking("http://a.example/")}) as site:
-        result = run_crawl(arguments, folder=folder, site=site, settings=settings)
+        result = run_crawl(arguments, folder=folder, site=site, **how)
     assert result.exit_code > 0, result.log[-2_000:]
     assert not result.visits
     assert "Traceback" not in result.log
@@ -74,6 +75,29 @@ def test_settings_that_cannot_be_used(tmp_path: Path, setting: dict[str, object]
     result = refused(tmp_path, WORDS, settings=setting)
     assert reason in result.last_line
     assert result.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("output", "reason"),
+    [
+        ("/proc/x/%(time)s.jsonl", ""),
+        ("folder:jsonl", "Is a directory"),
+        ("notes.txt/new/y.jsonl", "notes.txt' is a file"),
+        (300 * "y" + ".jsonl", "File name too long"),
+    ],
+    ids=["no file can be made", "a folder", "below a file", "a name that cannot be"],
+)
+def test_an_output_that_cannot_be_written(tmp_path: Path, output: str, reason: str):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "notes.txt").write_text("earlier\n")
+    files = {*tmp_path.iterdir()}
+    result = refused(tmp_path, WORDS, options=["-o", "notes.txt:jsonl", "-o", "fine/new.jsonl", "-o", output])
+    name = output.removesuffix(":jsonl")
+    assert f"ERROR: -o {name!r} cannot be written: " in result.last_line
+    assert result.last_line.endswith(f"{reason}; give another file")
+    assert result.exit_code == 2
+    assert {*tmp_path.iterdir()} - files == {tmp_path / "crawl.log"}, "nothing is left of the check"
+    assert (tmp_path / "notes.txt").read_text() == "earlier\n"
 
 
 def test_a_frontier_that_does_not_exist_is_named_with_the_other_mistakes(tmp_path: Path):
