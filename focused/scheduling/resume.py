@@ -23,7 +23,7 @@ from focused.job import Company, OpenJob
 from focused.learned import begin_with, restore
 from focused.parts import Parts
 from focused.prioritizers.base import Prioritizer
-from focused.scheduling.starts import note_start
+from focused.scheduling.starts import check_scheduler, note_start
 from focused.topics.identity import fingerprint
 from focused.topics.topic import Topic
 from focused.visits.seeds import restore_critic
@@ -43,6 +43,7 @@ def check_job(topic: Topic, settings: BaseSettings, prioritizer: Prioritizer, cr
         folder = Path(settings["JOBDIR"])
         if (folder / FILE).exists():
             JobFile(folder, identity_of(topic, prioritizer, critic)).close()
+            check_scheduler(folder, settings)
         make_folder("JOBDIR", folder)
 
 

@@ -5,20 +5,25 @@ One of each kind; the mistakes that there can be in arguments and topic files ar
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from focused.arrays import save_arrays
+from focused.frontier.records import FILE
 from focused.lab.site.crawl import CrawlResult, run_crawl
 from focused.lab.site.reply import Reply, linking
 from focused.lab.site.server import SiteServer
 from focused.papers.prioritizers.apprentice import Apprentice
 from focused.prioritizers.base import Prioritizer
 from focused.prioritizers.focused import Focused
+from focused.scheduling.starts import read_about
 
 WORDS = {"topic": "star galaxy telescope", "seeds": "http://hub.example/"}
 EXAMPLES = "class\ttext\nstars\ta star and a galaxy\nother\ta soup and a stew\n"
@@ -127,6 +132,28 @@ def test_a_job_of_another_topic(tmp_path: Path):
     with SiteServer({"/": linking("http://a.example/")}) as site:
         assert run_crawl(WORDS, folder=tmp_path, site=site).exit_code == 0
     assert "JOBDIR" in refused(tmp_path, {**WORDS, "topic": "rock climbing"}).log
+
+
+@pytest.mark.parametrize("ours_first", [True, False])
+def test_a_job_of_another_scheduler(tmp_path: Path, ours_first: bool):
+    stock: dict[str, object] = {"SCHEDULER": "scrapy.core.scheduler.Scheduler"}
+    first, second = ({}, stock) if ours_first else (stock, {})
+    with SiteServer({"/": linking("http://a.example/")}) as site:
+        for settings in (first, first):
+            assert run_crawl(WORDS, folder=tmp_path, site=site, settings=settings).exit_code == 0
+    result = refused(tmp_path, WORDS, settings=second)
+    assert result.exit_code == 2
+    assert "was made with SCHEDULER " in result.last_line
+
+
+def test_a_job_that_does_not_say_whose_scheduler_it_had_goes_on(tmp_path: Path):
+    with SiteServer({"/": linking("http://a.example/")}) as site:
+        assert run_crawl(WORDS, folder=tmp_path, site=site).exit_code == 0
+        with closing(sqlite3.connect(tmp_path / "job" / FILE)) as job, job:
+            about = read_about(job)
+            assert about["settings"].pop("SCHEDULER") == "focused.scheduling.scheduler.FrontierScheduler"
+            job.execute("UPDATE meta SET value = ? WHERE key = 'about'", (json.dumps(about),))
+        assert run_crawl(WORDS, folder=tmp_path, site=site).exit_code == 0
 
 
 def test_a_job_that_has_learned_with_other_options(tmp_path: Path):
