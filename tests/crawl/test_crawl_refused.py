@@ -52,6 +52,14 @@ def test_arguments_that_cannot_be_used(tmp_path: Path, arguments: dict[str, obje
     assert reason in refused(tmp_path, arguments).log
 
 
+@pytest.mark.parametrize(("level", "times"), [("DEBUG", 2), ("INFO", 1), ("ERROR", 1), ("CRITICAL", 1)])
+def test_the_reason_is_the_last_line_whatever_else_is_logged(tmp_path: Path, level: str, times: int):
+    reason = "missing.toml: there is no such file"
+    result = refused(tmp_path, {"topic": "missing.toml"}, settings={"LOG_LEVEL": level})
+    assert result.last_line.endswith(reason)
+    assert result.log.count(reason) == times
+
+
 @pytest.mark.parametrize(
     ("setting", "reason"),
     [
