@@ -35,7 +35,7 @@ def test_a_whole_number_is_one_within_its_bounds() -> None:
     assert whole_number()("7") == 7
     assert whole_number(0, 65535)("0") == 0
     for text in ("0", "-3", "x", "1.5"):
-        with pytest.raises(argparse.ArgumentTypeError, match=f"'{text}': give a whole number of 1 or more"):
+        with pytest.raises(argparse.ArgumentTypeError, match=f"'{text}': give a whole number, 1 or more"):
             whole_number()(text)
     with pytest.raises(argparse.ArgumentTypeError, match="'65536': give a whole number from 0 to 65535"):
         whole_number(0, 65535)("65536")
