@@ -72,7 +72,9 @@ class JobStatus(Status):
             return f"running{f' (process {self.pid})' if self.pid else ''}{self._since()}"
         if self.state == CUT_SHORT:
             return "not running; it was cut short" if self.starts else "not running; it is not recorded how it ended"
-        return f"not running; it ended {_clock(self.ended)}{f': {short(self.why, WIDE)}' if self.why else ''}"
+        # How to go on is said below.
+        why = short(self.why.partition("; run the same command again")[0], WIDE)
+        return f"not running; it ended {_clock(self.ended)}{f': {why}' if why else ''}"
 
     def _since(self) -> str:
         if not self.began:
