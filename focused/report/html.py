@@ -21,7 +21,7 @@ from markupsafe import Markup
 from focused.critics.base import RELEVANT
 from focused.files import write_whole
 from focused.frontier.store import JobRefused, Outcome
-from focused.pages.evidence import ADDRESS
+from focused.pages.evidence import ADDRESS, NAMED
 from focused.prioritizers.base import CRITIC
 from focused.report.charts import bar_chart, line_chart
 from focused.report.figures import PageFigures
@@ -34,6 +34,8 @@ _MOST_HOSTS, _MOST_CLASSES, _MOST_PAGES, _MOST_DETAILS = 40, 15, 12, 4
 _MOST_FOUND = 10_000
 _WITHOUT_DETAILS = {"page", "duplicate", "redirect"}
 _WIDE, _NARROW = 960, 340
+_ROWS = {ADDRESS: "address", NAMED: "named"}
+_KINDS = {0: "words near a link, by their offset", ADDRESS: "words of its address", NAMED: "features with a name"}
 
 
 def write_report(reader: CrawlReader, path: Path) -> None:
@@ -126,10 +128,12 @@ def _learned(reader: CrawlReader, pages: Sequence[int]) -> dict[str, Any]:
     learned = learned_by_offset(reader, prioritizer, pages)
     bars = [(signed(at.offset), at.mass) for at in learned if at.offset in OFFSETS]
     titles = {"x_label": "offset from the link", "y_label": "weight per link"}
-    chart = _both(lambda width: bar_chart(bars, **titles, width=width, height=220))
+    chart = _both(lambda width: bar_chart(bars, **titles, width=width, height=220)) if bars else ""
     # A prioritizer that asks the critic learns only what the words say beyond the critic's opinion.
     asks = any(one.heading == CRITIC for name, one in prioritizer.shown.items() if name == "words around")
-    return {"learned": learned, "learned_when": when, "asks_critic": asks, "mass_chart": chart}
+    kinds = [_KINDS[kind] for kind in (0, ADDRESS, NAMED) if any(at.offset == kind for at in learned)]
+    about = {"learned_about": " and ".join(kinds), "learned_when": when, "asks_critic": asks}
+    return {"learned": learned, **about, "mass_chart": chart}
 
 
 def _outcomes(reader: CrawlReader, status: Status) -> list[dict[str, Any]]:
@@ -150,7 +154,7 @@ def _weight(value: float) -> str:
 
 
 def _where(offset: int) -> str:
-    return "address" if offset == ADDRESS else signed(offset)
+    return _ROWS.get(offset) or signed(offset)
 
 
 def _is_web(url: str) -> bool:

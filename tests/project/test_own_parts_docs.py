@@ -98,6 +98,13 @@ def test_a_crawl_led_by_parts_from_elsewhere(arguments: dict[str, str], tmp_path
     assert result.exit_code == 0, result.log
     relevance = {item["url"]: item["relevance"] for item in result.items}
     assert len(relevance) == 19
+    if "prioritizer" in arguments:
+        report = (tmp_path / "job" / "report.html").read_text("utf-8")
+        learned = report.partition("What the prioritizer learned")[2].partition("</section>")[0]
+        assert "learned about features with a name. " in learned
+        assert ">directory cook</bdi>" in learned
+        assert "<svg" not in learned
+        assert "0</span>" not in learned, "no rows for offsets"
     assert {value for url, value in relevance.items() if "/cook/" in url} == {1.0}
     assert {value for url, value in relevance.items() if "/news/" in url} == {0.0}
     # What was learned of the first recipes leads to the others.
