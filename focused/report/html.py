@@ -28,7 +28,7 @@ from focused.report.figures import PageFigures
 from focused.report.learned import OFFSETS, learned_by_offset, saved_prioritizer
 from focused.report.reader import CrawlReader
 from focused.report.status import LATELY, Status
-from focused.report.text import OUTCOMES, short, signed
+from focused.report.text import OUTCOMES, clock, short, signed
 
 _MOST_HOSTS, _MOST_CLASSES, _MOST_PAGES, _MOST_DETAILS = 40, 15, 12, 4
 _MOST_FOUND = 10_000
@@ -48,7 +48,9 @@ def write_report(reader: CrawlReader, path: Path) -> None:
 def render_report(reader: CrawlReader) -> str:
     """The report of a crawl, as HTML."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(number="{:,}".format, short=short, weight=_weight, where=_where, is_web=_is_web)
+    environment.filters.update(
+        clock=clock, number="{:,}".format, short=short, weight=_weight, where=_where, is_web=_is_web
+    )
     script = _template("found.js")
     digest = b64encode(sha256(script.encode()).digest()).decode()
     page = environment.from_string(_template("report.html"))
