@@ -116,7 +116,7 @@ SETTINGS = {
     # When to stop, and what to write
     #: Stop after this many pages fetched completely. 0: never
     "FOCUSED_STOP_PAGES": Setting(COUNT, 0, "pages"),
-    #: Stop after this many relevant pages (relevance 0.5 or more). 0: never
+    #: Stop after this many relevant pages (relevance 0.5 or more); pages in progress then may add a few. 0: never
     "FOCUSED_STOP_FOUND": Setting(COUNT, 0, "found"),
     #: Stop when harvest (mean relevance) over the last k pages is below h, written `h/k`: `0.05/200`; `0.05` alone
     #: looks at 200 pages. Empty: never

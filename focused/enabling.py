@@ -41,4 +41,11 @@ def enable(settings: BaseSettings) -> None:
 
 def is_our_scheduler(settings: BaseSettings) -> bool:
     """Does our frontier hand out the requests?"""
-    return load_object(ours.SCHEDULER) in load_object(settings["SCHEDULER"]).__mro__
+    return scheduler_of(settings) == ours.SCHEDULER
+
+
+def scheduler_of(settings: BaseSettings) -> str:
+    """The dotted path of what hands out the requests: that of our frontier for whatever is built on it, too."""
+    scheduler = load_object(settings["SCHEDULER"])
+    is_ours = load_object(ours.SCHEDULER) in scheduler.__mro__
+    return ours.SCHEDULER if is_ours else f"{scheduler.__module__}.{scheduler.__qualname__}"

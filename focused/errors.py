@@ -51,6 +51,13 @@ class InnerAddress(Refused):
 
     kind = "inner address (see FOCUSED_INNER_ALLOWED)"
 
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(url, reason)
+        self.reason = f"{reason}; to crawl it, add the host to FOCUSED_INNER_ALLOWED"
+
+    def __str__(self) -> str:
+        return f"{self.args[0]} is refused: {self.reason}"
+
 
 class HostClosed(Refused):
     """The host does not want us for now: it asks to wait longer than we do, or again and again."""
@@ -90,6 +97,9 @@ def why_unreachable(request: Request, error: BaseException) -> str:
     host = urlsplit(request.url).hostname
     if request.meta.get("proxy") and is_no_host(request, error):
         return f"the proxy {request.meta['proxy']} cannot be reached"
+    if isinstance(error, InnerAddress):
+        # What was refused first is its robots.txt.
+        return error.reason
     if isinstance(error, CannotResolveHostError):
         return f"there is no host {host!r}"
     if isinstance(error, DownloadConnectionRefusedError):

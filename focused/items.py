@@ -84,14 +84,17 @@ def fields_of(visit: Visit) -> dict[str, Any]:
     return values
 
 
-def keep_item(item: Any, visit: Visit) -> None:
-    """Keep an item with the job as the pipelines made it, if it is the one of the page, as plain data."""
+def keep_item(item: Any, visit: Visit, *, is_only: bool) -> None:
+    """Keep with the job what the pipelines have added to the item of a page, or changed, as plain data.
+
+    If the callback has given others, too (the item is not the only one), the page's is known by its number.
+    """
     assert visit.record is not None
     values = ItemAdapter(item).asdict() if ItemAdapter.is_item(item) else {}
-    if values == visit.record.item or values.get("order") != visit.record.order:
+    if not is_only and values.get("order") != visit.record.order:
         return
     try:
-        visit.record.item = json.loads(_ENCODER.encode(values))
+        visit.record.item |= json.loads(_ENCODER.encode(values))
     except TypeError as error:
         # Scrapy's exporters cannot write it either, and say so.
         logger.warning("The item of %s is kept without what pipelines changed: %s", visit.record.url, error)

@@ -123,7 +123,7 @@ def _words(kind: inspect.Type) -> str:
 
 def _range(number: str, kind: inspect.IntType | inspect.FloatType) -> str:
     if kind.ge is not None:
-        return f"{number} of at least {kind.ge}" if kind.le is None else f"{number} from {kind.ge} to {kind.le}"
+        return f"{number}, {kind.ge} or more" if kind.le is None else f"{number} from {kind.ge} to {kind.le}"
     return number if kind.gt is None else f"{number} above {kind.gt}"
 
 

@@ -69,7 +69,7 @@ class Command(ScrapyCrawl):
         if reason is None:
             return self._end(_FAILED, "interrupted before it had begun: run the same command again")
         words = str(stats.get_value("focused/stopped_by") or reason)
-        if refusal_of(crawler) and _log_is_shown():
+        if refusal_of(crawler) and _log_ends_with_errors():
             return _FAILURES[reason]
         if reason in _FAILURES:
             return self._end(_FAILURES[reason], words)
@@ -86,9 +86,9 @@ class Command(ScrapyCrawl):
         return code
 
 
-def _log_is_shown() -> bool:
-    """Has the user seen the errors in the log?"""
+def _log_ends_with_errors() -> bool:
+    """Has the user seen the error of a refused crawl, and nothing after it? (At DEBUG much comes after it.)"""
     handler = get_scrapy_root_handler()
     if not isinstance(handler, logging.StreamHandler):
         return False
-    return handler.stream is sys.stderr and handler.level <= logging.ERROR
+    return handler.stream is sys.stderr and logging.DEBUG < handler.level <= logging.ERROR

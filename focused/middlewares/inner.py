@@ -69,12 +69,13 @@ class InnerAddressMiddleware(Component):
         host = urlparse_cached(request).hostname or ""
         address = self._guard.refused.get(plain_name(host))
         if address is not None:
-            raise self._refuse(request, f"{host!r} resolves to the inner address {address}") from exception
+            reason = f"{host!r} resolves to the inner address {address}{self.policy.ports_of(host, address)}"
+            raise self._refuse(request, reason) from exception
 
     def _refuse(self, request: Request, reason: str) -> InnerAddress:
-        message = f"{request.url} is refused: {reason}. To crawl it, add the host to FOCUSED_INNER_ALLOWED"
+        refusal = InnerAddress(request.url, reason)
         stats = self.crawler.stats
         if not stats.get_value("focused/inner/refused"):
-            logger.warning("%s. More of the kind are only counted, in focused/inner/refused", message)
+            logger.warning("%s. More of the kind are only counted, in focused/inner/refused", refusal)
         stats.inc_value("focused/inner/refused")
-        return InnerAddress(message)
+        return refusal

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Set
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,8 @@ class PrioritizerMiddleware(Component):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
+        # Responses whose callback has given other items, too.
+        self._with_others: WeakSet[Response] = WeakSet()
         crawler.signals.connect(self.spider_opened, signals.spider_opened)
         for signal in (signals.item_scraped, signals.item_dropped, signals.item_error):
             crawler.signals.connect(self.item_through, signal)
@@ -47,7 +50,7 @@ class PrioritizerMiddleware(Component):
             return
         visit = self.parts.visits.of(response.meta.get(META, {}).get("token", 0))
         if visit is not None and visit.gives_item:
-            keep_item(item, visit)
+            keep_item(item, visit, is_only=response not in self._with_others)
             await self.parts.learning.page_done(visit)
 
     async def process_spider_output(self, response: Response, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
@@ -73,6 +76,8 @@ class PrioritizerMiddleware(Component):
             raise output.end
         if visit is not None:
             visit.gives_item = bool(output.items)
+            if output.has_others:
+                self._with_others.add(response)
         for item in output.items:
             yield item
         if visit is not None and not output.items:
@@ -172,6 +177,7 @@ class _Output:
         self._verdict = verdict
         self.requests: list[Request] = []
         self.items: list[PageItem] = []
+        self.has_others = False
         self.end: Exception | None = None
 
     async def collect(self, result: AsyncIterator[Any]) -> AsyncIterator[Any]:
@@ -183,6 +189,7 @@ class _Output:
                 elif isinstance(output, PageItem):
                     self.items.append(output)
                 else:
+                    self.has_others = True
                     fill_in(output, self._verdict)
                     yield output
         except Exception as error:  # raised again, after what came before it has gone on

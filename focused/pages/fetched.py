@@ -32,9 +32,7 @@ class Fetched:
         return dict(Counter(self.failures.values()).most_common())
 
     def missing(self) -> str:
-        """The most frequent reasons, and the first page that is missing; nothing if none is."""
-        if not self.failures:
-            return ""
-        reasons = ", ".join(f"{reason} ({count})" for reason, count in list(self.reasons().items())[:_MOST_REASONS])
-        url, reason = next(iter(self.failures.items()))
-        return f"{reasons}; the first: {url} could not be fetched ({reason})"
+        """The most frequent reasons, each with the first page that is missing for it; nothing if none is."""
+        first = {reason: url for url, reason in reversed(self.failures.items())}
+        reasons = list(self.reasons().items())[:_MOST_REASONS]
+        return ", ".join(f"{reason} ({count}, first {first[reason]})" for reason, count in reasons)

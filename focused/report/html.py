@@ -21,19 +21,21 @@ from markupsafe import Markup
 from focused.critics.base import RELEVANT
 from focused.files import write_whole
 from focused.frontier.store import JobRefused, Outcome
-from focused.pages.evidence import ADDRESS
+from focused.pages.evidence import ADDRESS, NAMED
 from focused.prioritizers.base import CRITIC
 from focused.report.charts import bar_chart, line_chart
 from focused.report.figures import PageFigures
 from focused.report.learned import OFFSETS, learned_by_offset, saved_prioritizer
 from focused.report.reader import CrawlReader
 from focused.report.status import LATELY, Status
-from focused.report.text import OUTCOMES, short, signed
+from focused.report.text import OUTCOMES, clock, short, signed
 
 _MOST_HOSTS, _MOST_CLASSES, _MOST_PAGES, _MOST_DETAILS = 40, 15, 12, 4
 _MOST_FOUND = 10_000
 _WITHOUT_DETAILS = {"page", "duplicate", "redirect"}
 _WIDE, _NARROW = 960, 340
+_ROWS = {ADDRESS: "address", NAMED: "named"}
+_KINDS = {0: "words near a link, by their offset", ADDRESS: "words of its address", NAMED: "features with a name"}
 
 
 def write_report(reader: CrawlReader, path: Path) -> None:
@@ -46,7 +48,9 @@ def write_report(reader: CrawlReader, path: Path) -> None:
 def render_report(reader: CrawlReader) -> str:
     """The report of a crawl, as HTML."""
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters.update(number="{:,}".format, short=short, weight=_weight, where=_where, is_web=_is_web)
+    environment.filters.update(
+        clock=clock, number="{:,}".format, short=short, weight=_weight, where=_where, is_web=_is_web
+    )
     script = _template("found.js")
     digest = b64encode(sha256(script.encode()).digest()).decode()
     page = environment.from_string(_template("report.html"))
@@ -126,10 +130,12 @@ def _learned(reader: CrawlReader, pages: Sequence[int]) -> dict[str, Any]:
     learned = learned_by_offset(reader, prioritizer, pages)
     bars = [(signed(at.offset), at.mass) for at in learned if at.offset in OFFSETS]
     titles = {"x_label": "offset from the link", "y_label": "weight per link"}
-    chart = _both(lambda width: bar_chart(bars, **titles, width=width, height=220))
+    chart = _both(lambda width: bar_chart(bars, **titles, width=width, height=220)) if bars else ""
     # A prioritizer that asks the critic learns only what the words say beyond the critic's opinion.
     asks = any(one.heading == CRITIC for name, one in prioritizer.shown.items() if name == "words around")
-    return {"learned": learned, "learned_when": when, "asks_critic": asks, "mass_chart": chart}
+    kinds = [_KINDS[kind] for kind in (0, ADDRESS, NAMED) if any(at.offset == kind for at in learned)]
+    about = {"learned_about": " and ".join(kinds), "learned_when": when, "asks_critic": asks}
+    return {"learned": learned, **about, "mass_chart": chart}
 
 
 def _outcomes(reader: CrawlReader, status: Status) -> list[dict[str, Any]]:
@@ -150,7 +156,7 @@ def _weight(value: float) -> str:
 
 
 def _where(offset: int) -> str:
-    return "address" if offset == ADDRESS else signed(offset)
+    return _ROWS.get(offset) or signed(offset)
 
 
 def _is_web(url: str) -> bool:

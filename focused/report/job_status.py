@@ -31,7 +31,7 @@ from focused.report.status import (
     per_minute,
     rounded,
 )
-from focused.report.text import WIDE, counted, short, time_span
+from focused.report.text import WIDE, clock, counted, short, time_span
 from focused.scheduling.starts import ABOUT, noted, read_starts
 from focused.visits.training import LESSONS, MODEL
 
@@ -72,16 +72,18 @@ class JobStatus(Status):
             return f"running{f' (process {self.pid})' if self.pid else ''}{self._since()}"
         if self.state == CUT_SHORT:
             return "not running; it was cut short" if self.starts else "not running; it is not recorded how it ended"
-        return f"not running; it ended {_clock(self.ended)}{f': {short(self.why, WIDE)}' if self.why else ''}"
+        # How to go on is said below.
+        why = short(self.why.partition("; run the same command again")[0], WIDE)
+        return f"not running; it ended {clock(self.ended)}{f': {why}' if why else ''}"
 
     def _since(self) -> str:
         if not self.began:
             return ""
         seconds = (datetime.fromisoformat(self.read) - datetime.fromisoformat(self.began)).total_seconds()
-        return f" since {_clock(self.began)}, for {time_span(seconds)}"
+        return f" since {clock(self.began)}, for {time_span(seconds)}"
 
     def place_line(self) -> tuple[str, str]:
-        times = f"{self.starts:,} times" if self.starts != 1 else _clock(self.began)
+        times = f"{self.starts:,} times" if self.starts != 1 else clock(self.began)
         return "job", f"{short(self.job, WIDE)}, started {times}"
 
     def learned_in_words(self) -> str:
@@ -214,7 +216,3 @@ def _learned(connection: sqlite3.Connection) -> dict[str, Any]:
     model = connection.execute("SELECT version, seq FROM models WHERE name = ?", (MODEL,)).fetchone()
     lessons = noted(connection, LESSONS)
     return {"model": ModelSaved(*model) if model else None, "lessons": int(lessons) if lessons else None}
-
-
-def _clock(time: str | None) -> str:
-    return f"{datetime.fromisoformat(time):%Y-%m-%d %H:%M} UTC" if time else "at an unknown time"

@@ -1,4 +1,5 @@
-"""What a crawl's prioritizer has learned: which words, at which offset from a link or in its address, favour a page.
+"""What a crawl's prioritizer has learned: which words, at which offset from a link or in its address, favour a page;
+and which features that have a name.
 
 Weights are those of the model that was saved last. They are shown only for features that stood beside links that were
 followed: many features share a place in the table of weights, and one that was never seen has learned nothing. Words
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from focused.arrays import load_arrays
 from focused.frontier.store import JobRefused
-from focused.pages.evidence import ADDRESS, Evidence
+from focused.pages.evidence import ADDRESS, NAMED, Evidence
 from focused.prioritizers.base import Prioritizer
 from focused.report.reader import CrawlReader
 from focused.report.words import WordTable
@@ -40,7 +41,7 @@ class LearnedWord:
 
 @dataclass(frozen=True, slots=True)
 class AtOffset:
-    """What was learned at one offset, or of addresses (at `ADDRESS`).
+    """What was learned at one offset, of addresses (at `ADDRESS`) or of features that are no words (at `NAMED`).
 
     ``mass`` is how much these words move the score of a link, on average.
     """
@@ -69,17 +70,16 @@ def saved_prioritizer(reader: CrawlReader) -> tuple[Prioritizer, str]:
 
 
 def learned_by_offset(reader: CrawlReader, prioritizer: Prioritizer, pages: Sequence[int]) -> list[AtOffset]:
-    """The words that weigh most at each offset, and in addresses if the prioritizer reads them.
+    """The words that weigh most at each offset and in addresses, and the names, as far as the prioritizer has any.
 
-    They are those of links to some pages (`PageTable.link`), the latest of them. Nothing if it has learned nothing of
-    words.
+    They are those of links to some pages (`PageTable.link`), the latest of them.
     """
     seen = _Seen(_latest_evidence(reader, pages), prioritizer)
     if not np.any(seen.weights):
         return []
     words = reader.words()
-    around, of_addresses = (list(_loudest(words, seen, offsets)) for offsets in (OFFSETS, (ADDRESS,)))
-    return around + [at for at in of_addresses if at.speak_for or at.speak_against]
+    kinds = [list(_loudest(words, seen, offsets)) for offsets in (OFFSETS, (ADDRESS,), (NAMED,))]
+    return [at for kind in kinds if any(one.speak_for or one.speak_against for one in kind) for at in kind]
 
 
 def _latest_evidence(reader: CrawlReader, pages: Sequence[int]) -> Iterator[Evidence]:

@@ -15,6 +15,7 @@ RUNNING, ENDED, CUT_SHORT = "running", "ended", "cut short"
 MOST_HOSTS = 10
 UNFOLLOWED = "unfollowed"
 """The note in which a crawl counts links of duplicates that were not followed."""
+_SHORTEST = 5.0
 LATELY = 100
 """Harvest and pace of a job folder "lately" are those of so many pages."""
 
@@ -114,8 +115,8 @@ def made_as(about: Mapping[str, Any]) -> dict[str, str]:
 
 def per_minute(pages: int, seconds: float) -> float | None:
     """A pace, if there is one after so little time."""
-    # Times are kept in whole seconds.
-    return round(60 * pages / seconds, 1) if seconds >= 1 else None
+    # Times are kept in whole seconds: of two, one may be missing.
+    return round(60 * pages / seconds, 1) if seconds >= _SHORTEST else None
 
 
 def outcomes_by_name(outcomes: Mapping[int, int]) -> dict[str, int]:

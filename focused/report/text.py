@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Any
 
 WIDE = 70
@@ -62,6 +63,11 @@ def listed(heading: str, lines: Sequence[tuple[int, str]], total: int, what: str
     yield from (f"  {number:>10,}  {words}" for number, words in lines)
     if total > len(lines):
         yield f"              and {counted(total - len(lines), f'more {what}')}"
+
+
+def clock(time: str | None) -> str:
+    """A point in time, to the minute."""
+    return f"{datetime.fromisoformat(time):%Y-%m-%d %H:%M} UTC" if time else "at an unknown time"
 
 
 def time_span(seconds: float) -> str:

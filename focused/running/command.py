@@ -118,7 +118,7 @@ class CrawlCommand(Command):
 
 def whole_number(least: int = 1, most: int | None = None) -> Callable[[str], int]:
     """The type of an option that is a whole number."""
-    bounds = f"from {least} to {most}" if most is not None else f"of {least} or more"
+    bounds = f" from {least} to {most}" if most is not None else f", {least} or more"
 
     def parse(text: str) -> int:
         try:
@@ -126,7 +126,7 @@ def whole_number(least: int = 1, most: int | None = None) -> Callable[[str], int
         except ValueError:
             number = least - 1
         if number < least or (most is not None and number > most):
-            raise argparse.ArgumentTypeError(f"{text!r}: give a whole number {bounds}")
+            raise argparse.ArgumentTypeError(f"{text!r}: give a whole number{bounds}")
         return number
 
     return parse

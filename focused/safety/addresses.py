@@ -68,10 +68,10 @@ class AddressPolicy:
         if literal is not None:
             allowed = is_public(literal) or self._is_allowed(host, literal, port)
             spelled = "" if str(literal) == host.strip("[]") else f" ({literal})"
-            return "" if allowed else f"{host!r} is an inner address{spelled}"
+            return "" if allowed else f"{host!r} is an inner address{spelled}{self.ports_of(host, host)}"
         if (plain_name(host), port) in self._proxies:
             return f"{host!r} is the proxy"
-        return f"{host!r} is the name of an inner host" if is_inner_name(host) else ""
+        return f"{host!r} is the name of an inner host{self.ports_of(host)}" if is_inner_name(host) else ""
 
     def may_connect(self, host: str, port: int, address: str) -> bool:
         """May a connection be made to what a name was resolved to? This is the address that will be connected to."""
@@ -79,6 +79,14 @@ class AddressPolicy:
             return True
         found = literal_address(address)
         return found is not None and (is_public(found) or self._is_allowed(host, found, port))
+
+    def ports_of(self, host: str, address: str = "") -> str:
+        """The ports with which a host is allowed, as the end of why another one is not."""
+        name, found = plain_name(host), literal_address(address) if address else None
+        named = {port for other, port in self._names if other == name}
+        within = {port for network, port in self._networks if found is not None and found in network}  # type: ignore[operator]
+        ports = sorted(port for port in named | within if port is not None)
+        return f", allowed with port {' or '.join(map(str, ports))} only" if ports else ""
 
     def _is_named(self, host: str, port: int) -> bool:
         name = plain_name(host)

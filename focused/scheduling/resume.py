@@ -14,6 +14,7 @@ from scrapy.utils.job import job_dir
 
 from focused.critics.base import Critic, LearningCritic
 from focused.defaults import read
+from focused.files import make_folder
 from focused.frontier.job_file import JobFile
 from focused.frontier.records import FILE
 from focused.frontier.store import FrontierStore
@@ -22,7 +23,7 @@ from focused.job import Company, OpenJob
 from focused.learned import begin_with, restore
 from focused.parts import Parts
 from focused.prioritizers.base import Prioritizer
-from focused.scheduling.starts import note_start
+from focused.scheduling.starts import check_scheduler, note_start
 from focused.topics.identity import fingerprint
 from focused.topics.topic import Topic
 from focused.visits.seeds import restore_critic
@@ -42,19 +43,8 @@ def check_job(topic: Topic, settings: BaseSettings, prioritizer: Prioritizer, cr
         folder = Path(settings["JOBDIR"])
         if (folder / FILE).exists():
             JobFile(folder, identity_of(topic, prioritizer, critic)).close()
+            check_scheduler(folder, settings)
         make_folder("JOBDIR", folder)
-
-
-def make_folder(name: str, folder: Path) -> None:
-    """Make a folder that a setting names; ValueError if that cannot be, or nothing can be written there."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / ".writable").touch()
-        (folder / ".writable").unlink()
-    except OSError as error:
-        where = next((str(one) for one in (folder, *folder.parents) if one.exists() and not one.is_dir()), "")
-        why = f"{where!r} is a file" if where else error.strerror
-        raise ValueError(f"{name}={str(folder)!r} cannot be used: {why}; give another folder") from error
 
 
 def open_job(crawler: Crawler, parts: Parts) -> OpenJob:

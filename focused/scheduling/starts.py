@@ -20,7 +20,8 @@ import msgspec
 from scrapy.settings import BaseSettings
 
 from focused.defaults import DEFAULTS, read
-from focused.frontier.records import FILE, Lock
+from focused.enabling import scheduler_of
+from focused.frontier.records import FILE, Lock, read_records
 from focused.frontier.store import FrontierStore, JobRefused
 from focused.parts import Parts, choose_prioritizer
 from focused.prioritizers.base import Prioritizer
@@ -57,6 +58,19 @@ def note_start(store: FrontierStore, parts: Parts, settings: BaseSettings) -> No
     store.note(ABOUT, json.dumps(about, ensure_ascii=False, default=str))
     start = {"began": _now(), "pages_before": store.standing().pages}
     store.revise(STARTS, lambda kept: _one_more(kept, start))
+
+
+def check_scheduler(folder: Path, settings: BaseSettings) -> None:
+    """JobRefused if another scheduler had the job: each keeps its links in its own way, and finds none of another's."""
+    with closing(read_records(folder)) as records:
+        about = json.loads(noted(records, ABOUT) or "{}")
+    mine = scheduler_of(settings)
+    was = about.get("settings", {}).get("SCHEDULER", mine)
+    if was != mine:
+        raise JobRefused(
+            f"job folder {str(folder)!r} was made with SCHEDULER {was!r}, this crawl has {mine!r}: "
+            f"give another JOBDIR, or start the crawl as it was"
+        )
 
 
 def _one_more(kept: str | None, start: dict[str, Any]) -> str:
@@ -116,7 +130,8 @@ def noted(connection: sqlite3.Connection, key: str) -> str | None:
 def _settings(settings: BaseSettings) -> dict[str, Any]:
     ours = {name: read(settings, name) for name in DEFAULTS}
     changed = {name: value for name, value in ours.items() if value != DEFAULTS[name]}
-    return {**changed, **{name: settings.get(name) for name in _SCRAPY_SETTINGS}}
+    kept = {name: settings.get(name) for name in _SCRAPY_SETTINGS}
+    return {**changed, **kept, "SCHEDULER": scheduler_of(settings)}
 
 
 def _now() -> str:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import logging
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from scrapy.crawler import Crawler
-from scrapy.settings import Settings
+from scrapy.extensions.feedexport import FileFeedStorage
+from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, Settings
+from scrapy.utils.misc import load_object
 
 from focused.critics.base import Critic
 from focused.critics.choose import choose_critic, critic_for
@@ -14,11 +17,12 @@ from focused.critics.models import ModelRefused
 from focused.critics.targets import Targets
 from focused.defaults import read
 from focused.extras import need
+from focused.files import check_file, make_folder
 from focused.job import place_of
 from focused.learned import begin_with
 from focused.parts import make_prioritizer
 from focused.problems import Problems, ProblemsError
-from focused.scheduling.resume import identity_of, make_folder
+from focused.scheduling.resume import identity_of
 from focused.spiders.examples import Interrupted
 from focused.starting import refuse, topic_of
 from focused.teaching.plan import CannotTeach, needs_teaching, plan_teaching
@@ -39,6 +43,7 @@ def check_start(topic: Topic, settings: Settings) -> dict[str, str]:
     problems.raise_as(ProblemsError)
     if read(settings, "FOCUSED_ARCHIVE"):
         need("fastwarc", "FOCUSED_ARCHIVE")
+    _check_feeds(settings)
     if needs_teaching(topic, settings):
         plan_teaching(topic, settings)
         make_folder("FOCUSED_MODELS", Path(read(settings, "FOCUSED_MODELS")))
@@ -48,6 +53,19 @@ def check_start(topic: Topic, settings: Settings) -> dict[str, str]:
     else:
         critic = critic_for(topic, Path(read(settings, "FOCUSED_MODELS")), read(settings, "FOCUSED_CRITIC"))
     return _check_learner(topic, critic, settings)
+
+
+def _check_feeds(settings: BaseSettings) -> None:
+    """Refuse a file for items that cannot be written: Scrapy opens it with the first item, and would lose them all."""
+    storages = settings.getwithbase("FEED_STORAGES")
+    is_option = settings.getpriority("FEEDS") == SETTINGS_PRIORITIES["cmdline"]
+    for uri, options in settings.getdict("FEEDS").items():
+        storage = storages.get(urlsplit(str(uri)).scheme)
+        if storage and load_object(storage) is FileFeedStorage:
+            option = "-O" if options.get("overwrite") else "-o"
+            # No file has a name with placeholders in it: what is checked then is the folder.
+            path = Path(FileFeedStorage(str(uri)).path)
+            check_file(f"{option if is_option else 'FEEDS:'} {str(uri)!r}", path)
 
 
 def _check_learner(topic: Topic, critic: Critic, settings: Settings) -> dict[str, str]:

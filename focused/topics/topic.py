@@ -70,7 +70,7 @@ def load_topic(
     ``seeds`` take the place of those in the file. With ``seedless``, words need none: somebody else's spider has its
     own. Relative paths start at ``folder``. TopicError lists all mistakes.
     """
-    source = _source(spec.strip(), seeds, Path(folder).expanduser(), words=seedless or bool(seeds))
+    source = _source(spec.strip(), seeds, Path(folder).expanduser(), words=seedless or bool(seeds), crawls=seeds_needed)
     problems = Problems()
     values = convert_keys(source.table, source.label, problems)
     if seeds:
@@ -93,7 +93,7 @@ class _Given:
     path: Path | None = None
 
 
-def _source(spec: str, seeds: Sequence[str], folder: Path, *, words: bool) -> _Given:
+def _source(spec: str, seeds: Sequence[str], folder: Path, *, words: bool, crawls: bool) -> _Given:
     if not spec:
         raise TopicError([f"topic is empty: give {_CHOICES}"])
     try:
@@ -106,7 +106,8 @@ def _source(spec: str, seeds: Sequence[str], folder: Path, *, words: bool) -> _G
     except Unreadable as error:
         raise TopicError([str(error)]) from error
     if not words:
-        raise TopicError([_unknown(spec)])
+        way_out = f"; to crawl for plain words, add seeds: -a topic={spec!r} -a seeds=https://…" if crawls else ""
+        raise TopicError([_unknown(spec) + way_out])
     meant = did_you_mean(spec, library.shipped_topics())
     if meant:
         logger.warning("%r is not a shipped topic, and is taken as plain words%s", spec, meant)
@@ -125,10 +126,7 @@ def _unknown(spec: str) -> str:
     shipped = library.shipped_topics()
     matches = near(spec, shipped, most=3)
     hint = f"; did you mean {' or '.join(map(repr, matches))}?" if matches else ""
-    return (
-        f"there is no shipped topic {spec!r}{hint} (available: {', '.join(shipped)}); "
-        f"to crawl for plain words, add seeds: -a topic={spec!r} -a seeds=https://…"
-    )
+    return f"there is no shipped topic {spec!r}{hint} (available: {', '.join(shipped)})"
 
 
 def _examples(name: str, source: _Given, problems: Problems) -> str:

@@ -98,9 +98,28 @@ class MakesDict:
         return {**item, "seen": {"telescope"}}
 
 
+class MakesAnother:
+    def process_item(self, item):
+        return {"title": "another", "seen": {"telescope"}}
+
+
+class GivesOthers:
+    """A spider middleware that gives an item of its own before each of ours, and one behind it."""
+
+    async def process_spider_output(self, response, result):
+        async for output in result:
+            if not hasattr(output, "callback"):
+                yield {"order": 99, "seen": True, "other": True}
+                yield output
+                yield {"seen": True, "other": True}
+            else:
+                yield output
+
+
 class AddsField:
     def process_item(self, item):
-        item["length"] = len(item.response.body)
+        if hasattr(item, "response"):
+            item["length"] = len(item.response.body)
         return item
 
 
@@ -146,8 +165,33 @@ def test_a_pipeline_may_change_an_item_as_it_likes(crawl, tmp_path: Path, name: 
     assert all(item[field] for item in result.items), "the field is in -o"
     assert result.stats["focused/lesson/count"] == 6
     assert result.stats["focused/training/batches"] == 6
-    kept = [json.loads(item) for (item,) in rows(tmp_path / "job", "SELECT item FROM pages ORDER BY seq")]
-    assert kept == sorted(result.items, key=lambda item: item["order"]), "and in what the job keeps"
+    assert kept_items(tmp_path / "job") == sorted(result.items, key=lambda item: item["order"]), (
+        "and in what the job keeps"
+    )
+
+
+def kept_items(job: Path) -> list[dict[str, Any]]:
+    return [json.loads(item) for (item,) in rows(job, "SELECT item FROM pages ORDER BY seq")]
+
+
+@pytest.mark.usefixtures("own")
+@pytest.mark.parametrize("number", [50, 500], ids=["before ours", "behind ours"])
+def test_what_an_item_in_place_of_ours_adds_is_kept_with_our_fields(crawl, tmp_path: Path, number: int) -> None:
+    result = crawl(star_site(), settings={**ONE_BY_ONE, **pipelines("MakesAnother", number)})
+    assert result.items == [{"title": "another", "seen": ["telescope"]}] * 7
+    kept = kept_items(tmp_path / "job")
+    assert [item["order"] for item in kept] == [*range(1, 8)]
+    assert {item["url"] for item in kept} == set(result.fetched)
+    assert all(item["title"] == "another" and item["seen"] == ["telescope"] for item in kept)
+
+
+@pytest.mark.usefixtures("own")
+def test_other_items_are_not_taken_for_that_of_the_page(crawl, tmp_path: Path) -> None:
+    middlewares = {"focused.middlewares.prioritizer.PrioritizerMiddleware": 10, "own.GivesOthers": 500}
+    own = {"SPIDER_MIDDLEWARES": json.dumps(middlewares), **pipelines("AddsField", 500)}
+    result = crawl(star_site(), settings={**ONE_BY_ONE, **own})
+    assert sum("other" in item for item in result.items) == 14
+    assert not any("other" in item or "seen" in item for item in kept_items(tmp_path / "job"))
 
 
 @pytest.mark.usefixtures("own")

@@ -5,27 +5,33 @@ One of each kind; the mistakes that there can be in arguments and topic files ar
 
 from __future__ import annotations
 
+import json
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from focused.arrays import save_arrays
+from focused.frontier.records import FILE
 from focused.lab.site.crawl import CrawlResult, run_crawl
 from focused.lab.site.reply import Reply, linking
 from focused.lab.site.server import SiteServer
 from focused.papers.prioritizers.apprentice import Apprentice
 from focused.prioritizers.base import Prioritizer
 from focused.prioritizers.focused import Focused
+from focused.scheduling.starts import read_about
 
 WORDS = {"topic": "star galaxy telescope", "seeds": "http://hub.example/"}
 EXAMPLES = "class\ttext\nstars\ta star and a galaxy\nother\ta soup and a stew\n"
 
 
-def refused(folder: Path, arguments: dict[str, object], *, settings: dict[str, object] | None = None) -> CrawlResult:
+def refused(folder: Path, arguments: dict[str, object], **how: Any) -> CrawlResult:
     with SiteServer({"/": linking("http://a.example/")}) as site:
-        result = run_crawl(arguments, folder=folder, site=site, settings=settings)
+        result = run_crawl(arguments, folder=folder, site=site, **how)
     assert result.exit_code > 0, result.log[-2_000:]
     assert not result.visits
     assert "Traceback" not in result.log
@@ -46,6 +52,14 @@ def test_arguments_that_cannot_be_used(tmp_path: Path, arguments: dict[str, obje
     assert reason in refused(tmp_path, arguments).log
 
 
+@pytest.mark.parametrize(("level", "times"), [("DEBUG", 2), ("INFO", 1), ("ERROR", 1), ("CRITICAL", 1)])
+def test_the_reason_is_the_last_line_whatever_else_is_logged(tmp_path: Path, level: str, times: int):
+    reason = "missing.toml: there is no such file"
+    result = refused(tmp_path, {"topic": "missing.toml"}, settings={"LOG_LEVEL": level})
+    assert result.last_line.endswith(reason)
+    assert result.log.count(reason) == times
+
+
 @pytest.mark.parametrize(
     ("setting", "reason"),
     [
@@ -60,9 +74,9 @@ def test_arguments_that_cannot_be_used(tmp_path: Path, arguments: dict[str, obje
         ({"FOCUSED_SAVE_EVERY": 0}, "FOCUSED_SAVE_EVERY: '0' is not a whole number above 0"),
         ({"FOCUSED_PATIENCE": 7}, "FOCUSED_PATIENCE: '7' is not a number from 0 to 1"),
         ({"FOCUSED_PATIENCE": "nan"}, "FOCUSED_PATIENCE: 'nan' is not a number from 0 to 1"),
-        ({"FOCUSED_STOP_PAGES": "many"}, "FOCUSED_STOP_PAGES: 'many' is not a whole number of at least 0"),
+        ({"FOCUSED_STOP_PAGES": "many"}, "FOCUSED_STOP_PAGES: 'many' is not a whole number, 0 or more"),
         ({"FOCUSED_APPRENTICE": "a.npz"}, "FOCUSED_APPRENTICE: is now called FOCUSED_LEARNED"),
-        ({"DOWNLOAD_DELAY": "fast"}, "DOWNLOAD_DELAY: 'fast' is not a number of at least 0"),
+        ({"DOWNLOAD_DELAY": "fast"}, "DOWNLOAD_DELAY: 'fast' is not a number, 0 or more"),
         ({"CONCURRENT_REQUESTS": "2.5"}, "CONCURRENT_REQUESTS: '2.5' is not a whole number above 0"),
         ({"ROBOTSTXT_OBEY": "maybe"}, "ROBOTSTXT_OBEY: 'maybe' is not True or False"),
         ({"FOCUSED_INNER_ADDRESSES": "foo"}, "'foo' is not one of refuse, allow"),
@@ -74,6 +88,29 @@ def test_settings_that_cannot_be_used(tmp_path: Path, setting: dict[str, object]
     result = refused(tmp_path, WORDS, settings=setting)
     assert reason in result.last_line
     assert result.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("output", "reason"),
+    [
+        ("/proc/x/%(time)s.jsonl", ""),
+        ("folder:jsonl", "Is a directory"),
+        ("notes.txt/new/y.jsonl", "notes.txt' is a file"),
+        (300 * "y" + ".jsonl", "File name too long"),
+    ],
+    ids=["no file can be made", "a folder", "below a file", "a name that cannot be"],
+)
+def test_an_output_that_cannot_be_written(tmp_path: Path, output: str, reason: str):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "notes.txt").write_text("earlier\n")
+    files = {*tmp_path.iterdir()}
+    result = refused(tmp_path, WORDS, options=["-o", "notes.txt:jsonl", "-o", "fine/new.jsonl", "-o", output])
+    name = output.removesuffix(":jsonl")
+    assert f"ERROR: -o {name!r} cannot be written: " in result.last_line
+    assert result.last_line.endswith(f"{reason}; give another file")
+    assert result.exit_code == 2
+    assert {*tmp_path.iterdir()} - files == {tmp_path / "crawl.log"}, "nothing is left of the check"
+    assert (tmp_path / "notes.txt").read_text() == "earlier\n"
 
 
 def test_a_frontier_that_does_not_exist_is_named_with_the_other_mistakes(tmp_path: Path):
@@ -103,6 +140,28 @@ def test_a_job_of_another_topic(tmp_path: Path):
     with SiteServer({"/": linking("http://a.example/")}) as site:
         assert run_crawl(WORDS, folder=tmp_path, site=site).exit_code == 0
     assert "JOBDIR" in refused(tmp_path, {**WORDS, "topic": "rock climbing"}).log
+
+
+@pytest.mark.parametrize("ours_first", [True, False])
+def test_a_job_of_another_scheduler(tmp_path: Path, ours_first: bool):
+    stock: dict[str, object] = {"SCHEDULER": "scrapy.core.scheduler.Scheduler"}
+    first, second = ({}, stock) if ours_first else (stock, {})
+    with SiteServer({"/": linking("http://a.example/")}) as site:
+        for settings in (first, first):
+            assert run_crawl(WORDS, folder=tmp_path, site=site, settings=settings).exit_code == 0
+    result = refused(tmp_path, WORDS, settings=second)
+    assert result.exit_code == 2
+    assert "was made with SCHEDULER " in result.last_line
+
+
+def test_a_job_that_does_not_say_whose_scheduler_it_had_goes_on(tmp_path: Path):
+    with SiteServer({"/": linking("http://a.example/")}) as site:
+        assert run_crawl(WORDS, folder=tmp_path, site=site).exit_code == 0
+        with closing(sqlite3.connect(tmp_path / "job" / FILE)) as job, job:
+            about = read_about(job)
+            assert about["settings"].pop("SCHEDULER") == "focused.scheduling.scheduler.FrontierScheduler"
+            job.execute("UPDATE meta SET value = ? WHERE key = 'about'", (json.dumps(about),))
+        assert run_crawl(WORDS, folder=tmp_path, site=site).exit_code == 0
 
 
 def test_a_job_that_has_learned_with_other_options(tmp_path: Path):

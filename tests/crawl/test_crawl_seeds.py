@@ -64,6 +64,13 @@ def test_a_seed_that_is_gone(crawl):
     ended_for(crawl({}), "the answer was HTTP 404")
 
 
+def test_a_seed_at_an_inner_address_is_named_and_not_its_robots_txt(crawl):
+    seed = "http://127.0.0.1:9/"
+    result = crawl({}, arguments={"seeds": seed})
+    reason = "'127.0.0.1' is an inner address; to crawl it, add the host to FOCUSED_INNER_ALLOWED"
+    assert result.last_line == f"nothing was fetched; the seed {seed} was not crawled: {reason}"
+
+
 def test_a_host_that_does_not_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     (tmp_path / "sitecustomize.py").write_text(NO_NAMES)

@@ -84,8 +84,14 @@ def test_what_is_allowed_in_so_many_words_is_reached(server, crawl, entry):
 
 
 def test_allowing_a_port_allows_no_other(server, crawl):
-    done = crawl(f"{server.root}/", settings={"FOCUSED_INNER_ALLOWED": ["127.0.0.1:1"]})
-    assert done.only["error"] == "InnerAddress"
+    settings = {"FOCUSED_INNER_ALLOWED": ["127.0.0.1:1", "127.0.0.0/8:2", "localhost:3", "10.0.0.1:4"]}
+    one = crawl(f"{server.root}/", settings=settings).only
+    assert one["error"] == "InnerAddress"
+    assert "'127.0.0.1' is an inner address, allowed with port 1 or 2 only; to crawl it, add" in one["message"]
+    named = crawl(f"http://localhost:{server.port}/", settings=settings).only["message"]
+    assert "'localhost' is the name of an inner host, allowed with port 3 only; " in named
+    found = crawl(f"http://innocent.example.com:{server.port}/", names=NAMES, settings=settings).only["message"]
+    assert "'innocent.example.com' resolves to the inner address 127.0.0.1, allowed with port 1 or 2 only; " in found
 
 
 def test_the_error_names_the_address_and_the_way_out(crawl):

@@ -160,6 +160,14 @@ def test_what_cannot_begin_is_refused_under_scrapys_own_command(
     assert (project.folder / "items.jsonl").read_text() == "earlier\n", "what an earlier crawl has found is still there"
 
 
+def test_a_feed_that_cannot_be_written_is_refused_where_there_is_a_topic(tmp_path: Path, site: SiteServer):
+    own = ADDON + 'FEEDS = {"s3://bucket/x.json": {"format": "json"}, "news": {"format": "json"}}\n'
+    project = ForeignProject.make(tmp_path / "news", [HUB], settings=own)
+    ran = project.scrapy("crawl", "articles", "-a", TOPIC, site=site)
+    assert "ERROR: FEEDS: 'news' cannot be written: Is a directory; give another file" in ran.log
+    assert not ran.fetched
+
+
 def test_our_spider_is_there_and_makes_itself_a_job_folder_for_each_run(project: ForeignProject, site: SiteServer):
     for _ in range(2):
         ran = project.scrapy("crawl", "focused", "-a", TOPIC, "-a", f"seeds={HUB}", site=site)

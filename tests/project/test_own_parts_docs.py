@@ -17,6 +17,7 @@ from focused.registry import names
 from focused.testing import check_critic, check_prioritizer
 
 DOCS = Path(__file__).parents[2] / "docs"
+MODULES = {"write-a-critic.md": "kitchen", "write-a-prioritizer.md": "mine"}
 HUB = "http://hub.example/"
 AMOUNTS = "".join(f"<li>{number} g of flour" for number in range(1, 9))
 
@@ -28,8 +29,8 @@ def code_of(page: str) -> str:
 
 
 def example_of(page: str) -> dict[str, Any]:
-    """The names that the examples of a page make, as those of a module: what is pickled is found again."""
-    name = page.removesuffix(".md").replace("-", "_")
+    """The names that the examples of a page make, as those of its module: what is imported or pickled is found."""
+    name = MODULES[page]
     module = sys.modules[name] = ModuleType(name)
     exec(code_of(page), vars(module))
     return vars(module)
@@ -56,11 +57,11 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "elsewhere"
     about = folder / "kitchen-1.0.dist-info"
     about.mkdir(parents=True)
-    (folder / "kitchen.py").write_text(code_of("write-a-critic.md"), "utf-8")
-    (folder / "mine.py").write_text(code_of("write-a-prioritizer.md"), "utf-8")
+    for page, name in MODULES.items():
+        (folder / f"{name}.py").write_text(code_of(page), "utf-8")
     (about / "METADATA").write_text("Metadata-Version: 2.1\nName: kitchen\nVersion: 1.0\n", "utf-8")
     lines = []
-    for page in ("write-a-critic.md", "write-a-prioritizer.md"):
+    for page in MODULES:
         text = (DOCS / page).read_text("utf-8")
         for group, entry in re.findall(r'\[project\.entry-points\."(.*?)"\]\n(.*?)\n```', text):
             lines += [f"[{group}]", entry.replace('"', "")]
@@ -98,6 +99,13 @@ def test_a_crawl_led_by_parts_from_elsewhere(arguments: dict[str, str], tmp_path
     assert result.exit_code == 0, result.log
     relevance = {item["url"]: item["relevance"] for item in result.items}
     assert len(relevance) == 19
+    if "prioritizer" in arguments:
+        report = (tmp_path / "job" / "report.html").read_text("utf-8")
+        learned = report.partition("What the prioritizer learned")[2].partition("</section>")[0]
+        assert "learned about features with a name. " in learned
+        assert ">directory cook</bdi>" in learned
+        assert "<svg" not in learned
+        assert "0</span>" not in learned, "no rows for offsets"
     assert {value for url, value in relevance.items() if "/cook/" in url} == {1.0}
     assert {value for url, value in relevance.items() if "/news/" in url} == {0.0}
     # What was learned of the first recipes leads to the others.

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
+import subprocess
 from base64 import b64encode
 from collections.abc import Callable
 from hashlib import sha256
 from importlib import resources
 from pathlib import Path
+from shutil import which
 from typing import Any
 
 import pytest
@@ -156,6 +158,29 @@ def test_links_of_duplicates_that_were_not_followed_are_counted(copy: sqlite3.Co
     told = words(html.fromstring(render_report(copied)))
     assert "7 links were not followed, because their pages are duplicates" in told
     assert "FOCUSED_FOLLOW_DUPLICATES=1 follows such links" in told
+
+
+# Writes which table or chart is wider than its card, in place of the page.
+MEASURE = """<script>
+const past = [];
+for (const card of document.querySelectorAll("section"))
+  for (const one of card.querySelectorAll("*"))
+    if (one.getBoundingClientRect().right > card.getBoundingClientRect().right + 1)
+      past.push(card.querySelector("h2").textContent + ": " + one.tagName);
+document.body.textContent = "measured " + past.join(", ");
+</script></body>"""
+
+
+@pytest.mark.skipif(which("chromium") is None, reason="needs Chromium")
+@pytest.mark.parametrize("width", [500, 640, 700, 900, 960, 1100])
+def test_nothing_runs_past_its_card(copy: sqlite3.Connection, copied: JobReader, tmp_path: Path, width: int) -> None:
+    copy.execute("UPDATE pages SET class = 'some.class.with_a_rather_long_name_' || seq")
+    text = re.sub('<meta http-equiv="Content-Security-Policy"[^>]*>', "", render_report(copied))
+    (tmp_path / "report.html").write_text(text.replace("</body>", MEASURE), "utf-8")
+    options = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--window-size={width},900")
+    place = (tmp_path / "report.html").as_uri()
+    done = subprocess.run(["chromium", *options, "--dump-dom", place], capture_output=True, text=True, check=True)
+    assert re.findall("measured (.*)", done.stdout.partition("<body>")[2].partition("</body>")[0]) == [""]
 
 
 def test_a_job_without_a_page_has_a_report(empty_job: Path) -> None:

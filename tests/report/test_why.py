@@ -191,7 +191,7 @@ def test_the_command(job: Path, scrapy: Callable[..., Any]) -> None:
     assert "is not known to this crawl" in run.stderr
     assert run.returncode == 1
     assert scrapy("why", "--job", job, "--links", 2).stdout.count("\n") == 3
-    assert "argument --links: '0': give a whole number of 1 or more" in scrapy("why", "--job", job, "--links", 0).stderr
+    assert "argument --links: '0': give a whole number, 1 or more" in scrapy("why", "--job", job, "--links", 0).stderr
     assert scrapy("why", f"{A}/bird3").returncode == 2
     assert scrapy("why", "--job", "/nowhere", f"{A}/bird3").returncode == 2
     redis = scrapy("why", "--job", "redis://127.0.0.1:6391/0", f"{A}/bird3")

@@ -31,11 +31,17 @@ def test_help_has_no_headings_but_those_of_its_groups_and_fits_the_terminal(name
     assert max(map(len, lines)) <= columns
 
 
+def test_the_program_runs_as_a_module(tmp_path: Path) -> None:
+    command, elsewhere = [sys.executable, "-m", "focused", "crwl"], {**os.environ, "PYTHONPATH": str(ROOT)}
+    run = subprocess.run(command, cwd=tmp_path, env=elsewhere, capture_output=True, text=True, check=False)
+    assert run.stderr == "focused: there is no command 'crwl'; did you mean 'crawl'? (see focused --help)\n"
+
+
 def test_a_whole_number_is_one_within_its_bounds() -> None:
     assert whole_number()("7") == 7
     assert whole_number(0, 65535)("0") == 0
     for text in ("0", "-3", "x", "1.5"):
-        with pytest.raises(argparse.ArgumentTypeError, match=f"'{text}': give a whole number of 1 or more"):
+        with pytest.raises(argparse.ArgumentTypeError, match=f"'{text}': give a whole number, 1 or more"):
             whole_number()(text)
     with pytest.raises(argparse.ArgumentTypeError, match="'65536': give a whole number from 0 to 65535"):
         whole_number(0, 65535)("65536")

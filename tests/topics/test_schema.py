@@ -24,7 +24,7 @@ class Part:
     ("kind", "words"),
     [
         (Annotated[int, Meta(ge=0, le=9)], "a whole number from 0 to 9"),
-        (Annotated[float, Meta(ge=0)], "a number of at least 0"),
+        (Annotated[float, Meta(ge=0)], "a number, 0 or more"),
         (Annotated[int, Meta(gt=0)], "a whole number above 0"),
         (Share | None, "a number from 0 to 1"),
         (bool | str, "true or false or text in quotes"),

@@ -107,8 +107,9 @@ def test_seeds_given_take_the_place_of_those_in_the_file(tmp_path: Path) -> None
     assert load_topic("astronomy", seeds=[SEED]).seeds == [SEED]
 
 
-def test_plain_words_without_seeds_are_told_how_to_give_them() -> None:
-    problem = problem_of("rock climbing")
+def test_a_crawl_for_plain_words_without_seeds_is_told_how_to_give_them() -> None:
+    assert "seeds" not in problem_of("rock climbing"), "who does not crawl needs none"
+    problem = problem_of("rock climbing", seeds_needed=True)
     assert "'rock climbing'" in problem
     assert "-a seeds=https://" in problem
     assert "astronomy" in problem

@@ -174,7 +174,7 @@ def test_a_value_must_be_one_that_the_setting_takes() -> None:
 def test_numbers_and_switches_of_scrapys_are_checked_as_scrapy_reads_them() -> None:
     assert problems_with(DOWNLOAD_DELAY=0.5, DOWNLOAD_TIMEOUT="7.5", RETRY_TIMES="2", COOKIES_ENABLED="1") == []
     assert problems_with(DOWNLOAD_DELAY="slow", RETRY_TIMES="often", COOKIES_ENABLED="maybe", USER_AGENT=5) == [
-        "x.toml: settings.DOWNLOAD_DELAY: 'slow' is not a number of at least 0",
+        "x.toml: settings.DOWNLOAD_DELAY: 'slow' is not a number, 0 or more",
         "x.toml: settings.RETRY_TIMES: 'often' is not a whole number",
         "x.toml: settings.COOKIES_ENABLED: 'maybe' is not True or False",
     ]
@@ -200,7 +200,7 @@ def test_what_is_wrong_with_settings_is_found_wherever_they_come_from() -> None:
     assert sorted(problems.found) == [
         "CONCURRENT_REQUESTS: 'few' is not a whole number above 0",
         "FOCUSED_APPRENTICE: is now called FOCUSED_LEARNED",
-        "FOCUSED_STOP_PAGES: 'many' is not a whole number of at least 0",
+        "FOCUSED_STOP_PAGES: 'many' is not a whole number, 0 or more",
         "FOCUSED_TRAIN_EVRY: unknown setting; did you mean 'FOCUSED_TRAIN_EVERY'?",
     ]
 

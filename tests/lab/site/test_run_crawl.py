@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -68,3 +70,11 @@ def test_settings_and_options_reach_the_crawl(tmp_path: Path):
     assert {visit.headers["user-agent"] for visit in result.visits} == {"me"}
     assert "INFO" not in result.log
     assert len(result.items) == 3
+
+
+def test_the_example_of_the_docs(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[3] / "docs" / "webs.md").read_text("utf-8")
+    [example] = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names: dict[str, Any] = {"tmp_path": tmp_path}
+    exec(example, names)
+    assert "focused/link/postponed" not in names["result"].stats, "nobody has to wait for it"

@@ -138,5 +138,4 @@ def test_paths_whose_pages_are_mostly_missing_do_not_teach():
     fetched = Fetched({url(1): page_from_html("", url(1))}, {url(2): "HTTP 404", url(3): "HTTP 404"})
     with pytest.raises(CannotTeach) as error:
         stops_of(paths, fetched)
-    first = f"the first: {url(2)} could not be fetched (HTTP 404)"
-    assert f"only 1 of the 3 pages on the paths could be had: HTTP 404 (2); {first}; is --web" in str(error.value)
+    assert f"only 1 of the 3 pages on the paths could be had: HTTP 404 (2, first {url(2)}); is" in str(error.value)
