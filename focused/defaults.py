@@ -118,8 +118,8 @@ SETTINGS = {
     "FOCUSED_STOP_PAGES": Setting(COUNT, 0, "pages"),
     #: Stop after this many relevant pages (relevance 0.5 or more); pages in progress then may add a few. 0: never
     "FOCUSED_STOP_FOUND": Setting(COUNT, 0, "found"),
-    #: Stop when harvest (mean relevance) over the last k pages is below h, written `h/k`: `0.05/200`; `0.05` alone
-    #: looks at 200 pages. Empty: never
+    #: Stop when less than this share of the last k pages was found, written `share/k`: `0.05/200`; `0.05` alone looks
+    #: at 200 pages. Empty: never
     "FOCUSED_STOP_DRY": Setting(DRY, "", "dry"),
     #: Fetch at most this many pages of one host (with several workers, plus those that the others have in progress).
     #: Links that still wait for a host that is full end as denied, for the whole job. 0: any number

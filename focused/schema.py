@@ -170,10 +170,10 @@ def _to_pattern(text: str) -> str:
 def _to_dry(value: Any) -> Dry:
     parts = map(_number, str(value).split("/", 1))
     try:
-        return msgspec.convert(dict(zip(("harvest", "pages"), parts, strict=False)), Dry, strict=False)
+        return msgspec.convert(dict(zip(("share", "pages"), parts, strict=False)), Dry, strict=False)
     except msgspec.ValidationError as error:
         raise ValueError(
-            f"{value!r} is not HARVEST/PAGES, such as '0.05/200': stop below 0.05 over the last 200"
+            f"{value!r} is not SHARE/PAGES, such as '0.05/200': stop when less than 0.05 of the last 200 pages are found"
         ) from error
 
 

@@ -81,6 +81,13 @@ class Critic(ABC):
         relevance = {ids: self.judge(Page.of_text(text.text)).relevance for ids, text in judged.items()}
         return np.array([relevance[text.ids.tobytes()] for text in texts], np.float32)
 
+    def worth(self, relevance: NDArray[np.float32]) -> NDArray[np.float32]:
+        """What a link to a page of this relevance was worth, for prioritizers to learn: a number from 0 to 1.
+
+        By default the relevance. A critic whose probabilities lie close together may spread them.
+        """
+        return relevance
+
     def explain(self, page: Page, most: int = 10) -> list[Reason]:
         """The words of a page that weigh most in its verdict, strongest first."""
         return []

@@ -60,6 +60,7 @@ _LEAST_CHANCE = 1e-3
 _BEFORE = {"": -1.66, "V1": 0.20, "W": 2.96, "words": -0.29, "V2": 1.16, "pages": -1.03, "both": 0.34}
 """What is made of words and centroid alone: the soft labels of the classifier."""
 _AFTER = {"": -1.71, "V1": 0.16, "W": 0.81, "words": -0.24, "V2": 0.11, "pages": -0.99, "both": 0.48, "V3": 1.88}
+_SPREAD = 0.6
 _UNWANTED_NEEDED = 100
 """With so many unwanted examples a classifier of the examples alone counts as much as all the rest."""
 
@@ -245,6 +246,10 @@ class CombinedCritic(LearningCritic):
             weight = self._trust if self._met.has_learned else (1 + self._trust) / 2
             odds = (1 - self._trust) * odds + weight * log_odds(self._classifier.score_texts(texts))
         return np.asarray(expit(odds), np.float32)
+
+    def worth(self, relevance: NDArray[np.float32]) -> NDArray[np.float32]:
+        """The less was given, the closer to 0 honest probabilities are; what is probable must stand out all the same."""
+        return np.asarray(relevance ** (_SPREAD + (1 - _SPREAD) * self._trust if self.is_learning else 1), np.float32)
 
     def explain(self, page: Page, most: int = 10) -> list[Reason]:
         """Each word's part in the log-odds of relevance, as far as words have one."""

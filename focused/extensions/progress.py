@@ -42,7 +42,6 @@ class ProgressExtension(Component):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._most_pages: int = read(crawler.settings, "FOCUSED_STOP_PAGES")
         self._every: float = read(crawler.settings, "FOCUSED_PROGRESS_EVERY")
         self._recent = RecentPages(crawler, LATELY)
         self._marks: deque[tuple[float, int]] = deque()
@@ -90,7 +89,7 @@ class ProgressExtension(Component):
         lessons = self.crawler.stats.get_value("focused/lesson/count", 0)
         parts = (
             self._found(standing),
-            of_limit(standing.pages, self._most_pages),
+            of_limit(standing.pages, self.parts.frontier.most_pages if self.parts.frontier else 0),
             self._harvest(standing),
             f"{self._pace(standing.pages):.1f} pages/s",
             f"{counted(standing.waiting, 'link')} waiting",

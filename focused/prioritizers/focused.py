@@ -196,6 +196,8 @@ class Focused(Prioritizer):
             return None
         if not self.graded:
             alive.relevance = (alive.relevance > _HIT).astype(np.float32)
+        elif self.critic is not None:
+            alive.relevance = self.critic.worth(alive.relevance)
         new = copy(self)
         new.learner = self.learner.learn(alive)
         new.visits = self.visits.with_more(self._directories(alive.evidence), alive.weight)

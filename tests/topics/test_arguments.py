@@ -169,7 +169,7 @@ def test_relevant_is_a_share(value: str) -> None:
 @pytest.mark.parametrize("value", ["0.05/0", "0.05/", "/200", "0.05/2.5", "0.05/200/3", "nan/200"])
 def test_dry_is_a_share_and_a_count(value: str) -> None:
     (problem,) = problems_of(dry=value)
-    assert problem.startswith(f"dry: {value!r} is not HARVEST/PAGES")
+    assert problem.startswith(f"dry: {value!r} is not SHARE/PAGES")
 
 
 def test_a_missing_topic_is_one_mistake_among_others() -> None:
