@@ -173,7 +173,7 @@ def _to_dry(value: Any) -> Dry:
         return msgspec.convert(dict(zip(("share", "pages"), parts, strict=False)), Dry, strict=False)
     except msgspec.ValidationError as error:
         raise ValueError(
-            f"{value!r} is not SHARE/PAGES, such as '0.05/200': stop when less than 0.05 of the last 200 pages are found"
+            f"{value!r} is not SHARE/PAGES, such as '0.05/200': stop when below 0.05 of the last 200 pages are found"
         ) from error
 
 
@@ -183,7 +183,7 @@ SWITCH = typed(bool)
 STRING, TABLE = typed(str), typed(dict[str, Any])
 TEXT = Kind("text", _to_text)
 FILE = Kind("a file", _to_file)
-DRY = Kind("`h/k`", _to_dry)
+DRY = Kind("`share/k`", _to_dry)
 # Addresses may contain commas: one ends an address only where the next begins, or a line does.
 URLS = ListKind(to_url, "addresses", r"\s*,\s*(?=https?://|\s|$)|\s+")
 HOSTS = ListKind(to_host, "host names", r"[\s,]+")

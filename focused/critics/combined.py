@@ -10,7 +10,10 @@ of a page by itself:
   met so far: these have as soft labels what words and centroid make of them. It finds the other words of the topic
   (pseudo-relevance feedback), and it sees the page from another side than the words do, so that log-odds add up.
 
-    R = σ(a₀ + a₁ V₁ + a₂ W + a₃ V₂ + a₄ V₃)
+    R = σ(a₀ + a₁ V₁ + a₂ W + a₃ V₂ + a₄ V₃ + ρ)
+
+where V₃ is what the classifier says beyond what it says of most pages, and ρ is above 0 only where words and centroid
+find more than one page in ten to be wanted: in a crawl that stays on its topic.
 
 The a's are the same for every topic. They were fitted on the labels of three recorded webs, over the pages that crawls
 had fetched, so that R is a probability: of the pages with R ≈ p, a share p is wanted (`bench/critics.py` measures it).
@@ -60,7 +63,7 @@ _LEAST_CHANCE = 1e-3
 _BEFORE = {"": -1.66, "V1": 0.20, "W": 2.96, "words": -0.29, "V2": 1.16, "pages": -1.03, "both": 0.34}
 """What is made of words and centroid alone: the soft labels of the classifier."""
 _AFTER = {"": -1.71, "V1": 0.16, "W": 0.81, "words": -0.24, "V2": 0.11, "pages": -0.99, "both": 0.48, "V3": 1.88}
-_SPREAD = 0.6
+_SPREAD = 0.4
 _UNWANTED_NEEDED = 100
 """With so many unwanted examples a classifier of the examples alone counts as much as all the rest."""
 
@@ -219,7 +222,7 @@ class CombinedCritic(LearningCritic):
         if has_pages:
             odds += parts["pages"] + parts["both"] * self.has_words + parts["V2"] * self._met.likeness(rows)
         if "V3" in parts:
-            odds += parts["V3"] * self._met.classified(rows)
+            odds += parts["V3"] * self._met.classified(rows) + self._met.richness
         return odds
 
     def _shown(self, gists: Sequence[Gist]) -> Floats:
@@ -248,7 +251,7 @@ class CombinedCritic(LearningCritic):
         return np.asarray(expit(odds), np.float32)
 
     def worth(self, relevance: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The less was given, the closer to 0 honest probabilities are; what is probable must stand out all the same."""
+        """The less was given, the closer to 0 honest probabilities are; what is likely must stand out all the same."""
         return np.asarray(relevance ** (_SPREAD + (1 - _SPREAD) * self._trust if self.is_learning else 1), np.float32)
 
     def explain(self, page: Page, most: int = 10) -> list[Reason]:

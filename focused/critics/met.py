@@ -18,13 +18,16 @@ Floats = NDArray[np.float64]
 _RAREST, _COMMONEST = 0.004, 0.5
 _A_FEW_PAGES = 3.0
 _SMALLEST = 1e-3
+_USUAL = -2.2
+"""Log-odds of the share of pages that are wanted in most crawls: one in ten."""
 
 
 class Met:
     """What the pages met so far have taught; nothing yet, at first.
 
     Learned: ``words`` and their ``idf``, ``centre`` (the centroid of the wanted pages) with the ``mean`` and ``spread``
-    of cosines to it, ``weights`` and ``bias`` of the classifier, and for each of ``hosts`` the share of its pages that
+    of cosines to it, ``weights`` and ``bias`` of the classifier, ``richness`` (by how much more than the usual share of
+    pages is wanted here, as log-odds), and for each of ``hosts`` the share of its pages that
     show each of the topic's terms.
     """
 
@@ -33,7 +36,7 @@ class Met:
         self.idf = np.zeros(0)
         self.centre = np.zeros(0)
         self.weights = np.zeros(0)
-        self.mean, self.spread, self.bias = 0.0, 1.0, 0.0
+        self.mean, self.spread, self.bias, self.richness = 0.0, 1.0, 0.0, 0.0
         self.hosts: dict[str, int] = {}
         self.shares = np.zeros((0, 0))
         self.is_there = self.has_learned = False
@@ -90,9 +93,10 @@ class Met:
         model = LogisticRegression(C=1.0, max_iter=100, tol=1e-3)
         both = np.repeat([True, False], len(labels))
         model.fit(vstack([rows, rows]), both, np.concatenate([weights * labels, weights * (1 - labels)]))
-        usual = float(np.average(labels, weights=weights))
+        usual = float(log_odds([np.average(labels, weights=weights)])[0])
         self.weights = model.coef_[0]
-        self.bias = float(model.intercept_[0]) - float(log_odds([usual])[0])
+        self.bias = float(model.intercept_[0]) - usual
+        self.richness = max(usual - _USUAL, 0.0)
         self.has_learned = True
 
     def classified(self, rows: csr_matrix) -> Floats:
@@ -116,7 +120,7 @@ class Met:
     def state(self) -> Arrays:
         """All of it, as arrays."""
         hosts = np.array([host.encode("utf-8", "surrogatepass") for host in self.hosts], np.bytes_)
-        numbers = np.array([self.mean, self.spread, self.bias, self.is_there, self.has_learned])
+        numbers = np.array([self.mean, self.spread, self.bias, self.richness, self.is_there, self.has_learned])
         named = {"idf": self.idf, "centre": self.centre, "weights": self.weights, "shares": self.shares}
         return {"words": self.words.ids, "hosts": hosts, "numbers": numbers, **named}
 
@@ -128,8 +132,8 @@ class Met:
         for name in ("idf", "centre", "weights", "shares"):
             setattr(new, name, state[name])
         new.hosts = {host.decode("utf-8", "surrogatepass"): row for row, host in enumerate(state["hosts"].tolist())}
-        new.mean, new.spread, new.bias = state["numbers"][:3].tolist()
-        new.is_there, new.has_learned = map(bool, state["numbers"][3:])
+        new.mean, new.spread, new.bias, new.richness = state["numbers"][:4].tolist()
+        new.is_there, new.has_learned = map(bool, state["numbers"][4:])
         return new
 
 

@@ -27,8 +27,8 @@ _NOT_PAGES = {
 }
 _UNLIKE = 0.1
 _NOT_DESCRIBED = (
-    "None of the pages to begin at looks like the topic (%s, the best with relevance %.2f: %s): if they are on the topic, "
-    "its words do not describe them; give other words or example pages, and try them with `scrapy judge`"
+    "None of the pages to begin at looks like the topic (%s, the best with relevance %.2f: %s): if they are on the "
+    "topic, its words do not describe them; give other words or example pages, and try them with `scrapy judge`"
 )
 _TRIED = "nothing was fetched: the job has tried these seeds before; give another JOBDIR"
 
