@@ -13,7 +13,7 @@ of a page by itself:
     R = σ(a₀ + a₁ V₁ + a₂ W + a₃ V₂ + a₄ V₃ + ρ)
 
 where V₃ is what the classifier says beyond what it says of most pages, and ρ is above 0 only where words and centroid
-find more than one page in ten to be wanted: in a crawl that stays on its topic.
+find more than one page in five to be wanted: in a crawl that stays on its topic.
 
 The a's are the same for every topic. They were fitted on the labels of three recorded webs, over the pages that crawls
 had fetched, so that R is a probability: of the pages with R ≈ p, a share p is wanted (`bench/critics.py` measures it).
@@ -157,6 +157,9 @@ class CombinedCritic(LearningCritic):
         new.version = self.version + 1
         seeds = list(self._seeds.values())
         new._met = Met.of(met, self._wanted, [*self._unwanted, *seeds])
+        if not len(new._met.words):
+            # All pages have the same words, or hardly any.
+            return None
         labels = expit(new._blended(met, _BEFORE))
         agreement = expit(new._blended(seeds, _BEFORE))
         examples = [(met, labels, np.ones(len(met))), (seeds, np.ones(len(seeds)), agreement)]

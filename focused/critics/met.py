@@ -18,8 +18,8 @@ Floats = NDArray[np.float64]
 _RAREST, _COMMONEST = 0.004, 0.5
 _A_FEW_PAGES = 3.0
 _SMALLEST = 1e-3
-_USUAL = -2.2
-"""Log-odds of the share of pages that are wanted in most crawls: one in ten."""
+_USUAL = -1.4
+"""Log-odds of the share of pages that are wanted in most crawls, at most: one in five."""
 
 
 class Met:

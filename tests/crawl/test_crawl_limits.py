@@ -13,7 +13,7 @@ from focused.pages.urls import url_to_host
 from focused.report.job_reader import JobReader
 
 HUB = "http://hub.example/"
-ON = "A star is seen through a telescope, and a galaxy is seen as many stars. Galaxy, star, telescope. "
+ON = "A star is seen through a telescope, and a galaxy is seen as many stars. Galaxy, star, telescope. " * 4
 OFF = "Simmer the onions in butter until they are soft, then add flour and milk to make a smooth sauce. "
 
 

@@ -166,3 +166,12 @@ def _text(words: str):
     from focused.pages.page import Text
 
     return Text.of(words)
+
+
+def test_pages_that_are_all_alike_teach_nothing_and_a_crawl_of_wanted_pages_is_one() -> None:
+    critic = CombinedCritic(keywords=WORDS)
+    same = [at(BIRDS[0], f"h{i}.example", i) for i in range(20)]
+    assert critic.learn_from_pages([critic.gist(one) for one in same]) is None
+    wanted = [at(f"{BIRDS[i % 4]} Birds of prey, their feathers. w{i % 7}", f"h{i}.example", i) for i in range(40)]
+    rich = met(critic, wanted)
+    assert np.mean([rich.judge(one).relevance for one in wanted]) > RELEVANT
