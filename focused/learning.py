@@ -57,6 +57,9 @@ class Learning:
         self._save_every: int = read(crawler.settings, "FOCUSED_SAVE_EVERY")
         self._credit = 0
         self._busy = False
+        critic = visits.critic
+        if isinstance(critic, LearningCritic) and critic.is_learning and not isinstance(job.store, VerdictStore):
+            logger.info("In a shared crawl the critic %s judges by what was given: it does not learn", critic.name)
 
     async def page_done(self, visit: Visit) -> None:
         """Label the page's lessons, count it, and learn if a batch is due."""
@@ -69,7 +72,9 @@ class Learning:
                 return
             if self._is_revision_due():
                 await self._learn(self._revise)
-            elif is_due:
+                # What came in meanwhile.
+                is_due = True
+            if is_due:
                 await self._learn(self._train)
         except StoreBroken as error:
             self._frontier.give_up(error)

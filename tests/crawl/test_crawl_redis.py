@@ -94,11 +94,16 @@ def reader_of(workers: Workers) -> CrawlReader:
 
 
 def test_one_worker_finds_what_a_crawl_in_a_file_finds(crawl, web: GeneratedWeb, tmp_path: Path):
-    workers, site = crawl(web.pages, CONCURRENT_REQUESTS=1)
+    # One that does not learn on the job, as no critic does in a shared crawl.
+    critic = {"FOCUSED_CRITIC": "keywords"}
+    workers, site = crawl(web.pages, CONCURRENT_REQUESTS=1, **critic)
     (worker,) = workers.start()
     assert workers.wait() == [0], worker.log[-2_000:]
     (tmp_path / "file").mkdir()
-    arguments, settings = {"topic": TOPIC, "seeds": next(iter(web.pages))}, {**SETTINGS, "CONCURRENT_REQUESTS": 1}
+    arguments, settings = (
+        {"topic": TOPIC, "seeds": next(iter(web.pages))},
+        {**SETTINGS, "CONCURRENT_REQUESTS": 1, **critic},
+    )
     in_file = run_crawl(arguments, folder=tmp_path / "file", site=site, settings=settings)
     told = ("url", "title", "class", "depth")
     found = [
@@ -164,7 +169,7 @@ def test_a_worker_of_a_crawl_that_has_all_it_may_have_leaves_at_once_and_in_orde
 
 
 def test_workers_stop_together_when_there_are_relevant_pages_enough(crawl):
-    good = {f"http://good.example/{n}": linking(text=f"star galaxy telescope {n} w{n}") for n in range(4)}
+    good = {f"http://good.example/{n}": linking(text=f"{'star galaxy telescope ' * 20} {n} w{n}") for n in range(4)}
     gone = [f"http://h{n % 20}.example/gone{n}" for n in range(600)]
     hub = linking(*good, *gone, text="soup")
     missing = Reply(status=404, wait=0.1)

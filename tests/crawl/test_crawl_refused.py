@@ -65,8 +65,8 @@ def test_the_reason_is_the_last_line_whatever_else_is_logged(tmp_path: Path, lev
     [
         ({"FOCUSED_TRAIN_EVRY": 3}, "'FOCUSED_TRAIN_EVERY'"),
         ({"FOCUSED_TRAIN_EVERY": "often"}, "FOCUSED_TRAIN_EVERY: 'often' is not a whole number"),
-        ({"FOCUSED_STOP_DRY": "0.05/0"}, "'0.05/0' is not HARVEST/PAGES"),
-        ({"FOCUSED_STOP_DRY": "often"}, "'often' is not HARVEST/PAGES"),
+        ({"FOCUSED_STOP_DRY": "0.05/0"}, "'0.05/0' is not SHARE/PAGES"),
+        ({"FOCUSED_STOP_DRY": "often"}, "'often' is not SHARE/PAGES"),
         ({"FOCUSED_BACKOFF_FIRST": "soon"}, "FOCUSED_BACKOFF_FIRST: 'soon' is not a number"),
         ({"JOBDIR": __file__}, "is a file"),
         ({"JOBDIR": "/dev/null/x"}, "'/dev/null' is a file"),

@@ -357,7 +357,7 @@ TABLES = ("--topics-file", "TOPICS", "--examples", "EXAMPLES")
         (["stars", *TABLES, "--given", "title"], "--given title: topic 'stars' has no 'title' in"),
         (["stars", *TABLES, "--draws", "2"], "--draws 2: no pages are drawn: give some with --given pages:K"),
         (["stars", *TABLES, "--given", "words", "--draws", "1"], "--draws 1: no pages are drawn"),
-        (["stars", *TABLES, "--given", "pages:2", "--draws", "0"], "--draws: '0': give a whole number of 1 or more"),
+        (["stars", *TABLES, "--given", "pages:2", "--draws", "0"], "--draws: '0': give a whole number, 1 or more"),
         (
             ["stars", *TABLES, "--given", "pages:999"],
             "example pages of wanted classes, not 999: ask for at most pages:",

@@ -185,7 +185,7 @@ def test_a_title_is_missed_before_the_web_is_read(small_web):
 def test_words_are_judged_by_a_critic_that_needs_no_teaching(preparer, small_web):
     [case] = cases(preparer, "words", read_examples(small_web.examples))
     preparer.teach(case, "")
-    assert case.critic.name == "keywords"
+    assert case.critic.name == "combined"
     assert load_topic(str(case.folder / "teaching.toml")).keywords == ["galaxy"]
     with pytest.raises(ValueError, match="the critic 'logistic' is taught by example pages, and none are given"):
         preparer.teach(case, "logistic")
@@ -197,7 +197,7 @@ def test_the_name_of_a_topic_is_no_keyword(preparer, small_web):
     with pytest.raises(ValueError, match="the critic 'keywords' judges by keywords, and none are given"):
         preparer.teach(case, "keywords")
     preparer.teach(case, "")
-    assert case.critic.name == "logistic"
+    assert case.critic.name == "combined"
 
 
 @pytest.fixture(scope="module")
@@ -223,7 +223,7 @@ def test_every_draw_is_crawled_from_every_start(drawn):
         ("stars", "best-first", number) for number in range(4)
     ]
     assert results.examples == {"stars": 3}
-    assert results.critics == {"stars": "logistic"}
+    assert results.critics == {"stars": "combined"}
     tables_of_draws = [(out / "topics/stars" / name).read_text() for name in ("examples.tsv", "examples-1.tsv")]
     assert len(set(tables_of_draws)) == 2
     assert [text.count("http://") for text in tables_of_draws] == [3, 3]
@@ -234,7 +234,7 @@ def test_every_draw_is_crawled_from_every_start(drawn):
 def test_a_row_has_the_mean_and_spread_over_starts_and_draws(drawn):
     results, _ = drawn
     [(title, headings, rows)] = tables(results)
-    assert title.endswith("3 examples, given words+pages:3, critic logistic")
+    assert title.endswith("3 examples, given words+pages:3, critic combined")
     assert [row[0] for row in rows] == ["best-first", "foresight", "bound"]
     assert all("±" in row[1] for row in rows)
     found = [run.figures.found[50] for run in results.runs if run.row == "best-first"]
@@ -279,8 +279,8 @@ def test_words_are_compared_and_a_critic_of_an_earlier_comparison_does_not_matte
     crawl = {"topics_file": titled, "prioritizers": ["best-first"], "fast": True}
     taught = compare(small_web, tmp_path, **crawl, limits=())
     results = compare(small_web, tmp_path, **crawl, given="title", limits=("foresight", "two-clicks"))
-    assert results.critics == {"stars": "keywords"}
+    assert results.critics == {"stars": "combined"}
     assert results.targets == taught.targets
     assert [run.row for run in results.runs] == ["foresight", "two-clicks", "best-first"]
     assert all(run.figures.loss is not None for run in results.runs)
-    assert "critic keywords" in (tmp_path / "crawls/stars/best-first-0/crawl.log").read_text()
+    assert "critic combined" in (tmp_path / "crawls/stars/best-first-0/crawl.log").read_text()

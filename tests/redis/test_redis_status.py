@@ -373,7 +373,19 @@ def test_a_node_of_a_cluster_and_its_client_are_asked_alike(redis_cluster: Redis
 
 KEYS = {
     *("crawl", "server", "state", "running", "topic", "prioritizer", "critic", "ran", "workers", "trainer"),
-    *("pages", "relevant", "harvest", "harvest_now", "pace", "pace_now", "outcomes", "waiting", "leased"),
+    *(
+        "pages",
+        "relevant",
+        "relevant_now",
+        "wanted",
+        "harvest",
+        "harvest_now",
+        "pace",
+        "pace_now",
+        "outcomes",
+        "waiting",
+        "leased",
+    ),
     *("hosts_waiting", "waiting_by_host", "model", "pooled", "learned", "start_urls", "memory"),
     *("dropped", "taken_back", "refused", "unfollowed", "read", "seconds"),
 }

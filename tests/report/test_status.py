@@ -101,7 +101,7 @@ def test_a_crawl_that_runs(story: Story) -> None:
     # Killed when so many requests were seen; as many as were in progress then may still have been recorded.
     assert 0 < pages[0] < pages[-1] <= KILL_AFTER + 4
     last = story.running[-1]
-    assert (last.topic, last.prioritizer, last.critic) == ("star galaxy telescope", "focused", "keywords")
+    assert (last.topic, last.prioritizer, last.critic) == ("star galaxy telescope", "focused", "combined")
     assert last.pid not in {None, os.getpid()}
     assert last.outcomes["page"] == last.pages
     assert all(status.leased <= 4 for status in story.running)
@@ -312,7 +312,20 @@ def test_a_crawl_that_begins_while_somebody_asks_is_not_refused(tmp_path: Path) 
 
 KEYS = {
     *("job", "state", "running", "pid", "topic", "prioritizer", "critic", "starts", "began", "ended", "why"),
-    *("pages", "relevant", "harvest", "harvest_now", "pace", "pace_now", "last_page", "outcomes", "waiting", "leased"),
+    *(
+        "pages",
+        "relevant",
+        "relevant_now",
+        "wanted",
+        "harvest",
+        "harvest_now",
+        "pace",
+        "pace_now",
+        "last_page",
+        "outcomes",
+        "waiting",
+        "leased",
+    ),
     *("hosts_waiting", "waiting_by_host", "unfollowed", "model", "lessons", "read", "seconds"),
 }
 

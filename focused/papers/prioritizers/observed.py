@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.arrays import Arrays
+from focused.arrays import Arrays, known_or
 from focused.critics.base import Critic, Verdict
 from focused.options import Seed, make
 from focused.pages.evidence import Evidence
@@ -47,6 +47,12 @@ class BestFirstObserved(Prioritizer):
         seen = self.apprentice.evidence(page, verdict, links, **known)
         seen.dense = np.column_stack([seen.dense, np.full(len(links), verdict.relevance, np.float32)])
         return seen
+
+    def renewed(self, evidence: Evidence, source_relevance: NDArray[np.float32]) -> Evidence:
+        """R(*u*) as it is now."""
+        dense = evidence.dense.copy()
+        dense[:, -1] = known_or(source_relevance, dense[:, -1])
+        return replace(evidence, dense=dense)
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """R(*u*), as it was written down."""
