@@ -48,7 +48,7 @@ KEYS = {
     "name": Kind("text in quotes", lambda value: _to_words(typed(str).to_value(value))),
     #: For human readers: what belongs to the topic and what does not
     "description": typed(str),
-    #: Words and phrases, in any language. The critic `keywords` judges by them
+    #: Words and phrases, in any language, that wanted pages use
     "keywords": ListKind(_to_words),
     #: The http(s) addresses to start from; `-a seeds=` replaces them
     "seeds": ListKind(to_url),
