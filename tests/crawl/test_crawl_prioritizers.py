@@ -108,7 +108,7 @@ def test_a_learner_that_fails_costs_no_page(crawl, tmp_path, monkeypatch):
     assert result.exit_code == 0, result.log
     assert result.stats["focused/job/pages"] == PAGES + 1
     assert result.stats["focused/training/failed"] > 1
-    assert "The prioritizer could not learn" in result.log
+    assert "Critic or prioritizer could not learn" in result.log
 
 
 def test_the_critic_that_is_asked_for_is_taught_before_the_crawl(crawl, tmp_path):
