@@ -20,7 +20,7 @@ from focused.visits.training import CRITIC, MODEL
 if TYPE_CHECKING:
     from focused.visits.visits import Visits
 
-_FIRST = (10, 25, 50, 100, 200, 400, 700, 1_000)
+_FIRST = (25, 50, 100, 200, 400, 700, 1_000)
 _GROWTH = 1.4
 
 

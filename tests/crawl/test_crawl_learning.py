@@ -20,10 +20,10 @@ STARS = "<p>A star of the galaxy, seen through a telescope. Number {0} w{0}.</p>
 SOUPS = "<p>Fry the onions in butter and stir. Number {0} w{0}.</p>"
 
 
-def all_linked() -> dict[str, str]:
+def all_linked(number: int = PAGES) -> dict[str, str]:
     """Pages that all link to one another."""
-    links = "".join(f"<li><a href=http://hub.example/{n}>number {n}</a>" for n in range(PAGES - 1))
-    pages = {f"{HUB}{n}": f"<h1>{n}</h1>{(STARS if n % 2 else SOUPS).format(n)}{links}" for n in range(PAGES - 1)}
+    links = "".join(f"<li><a href=http://hub.example/{n}>number {n}</a>" for n in range(number - 1))
+    pages = {f"{HUB}{n}": f"<h1>{n}</h1>{(STARS if n % 2 else SOUPS).format(n)}{links}" for n in range(number - 1)}
     return {HUB: f"<p>Stars and soups.</p>{links}", **pages}
 
 
@@ -136,3 +136,37 @@ def test_a_crawl_that_was_killed_fetches_and_learns_what_it_would_have(
     killed, whole = learned(tmp_path / "killed"), learned(tmp_path / "job")
     assert killed.keys() == whole.keys()
     assert all(np.array_equal(killed[name], whole[name]) for name in whole)
+
+
+def test_the_critic_learns_on_the_job_and_goes_on_with_what_it_learned(crawl, tmp_path: Path):
+    """The pages of the first start are judged anew; those of the next are judged by what was learned."""
+    first = crawl(all_linked(32), arguments={"pages": 27}, settings=ONE_BY_ONE)
+    assert first.exit_code == 0, first.log
+    assert first.stats["focused/critic/version"] == 1
+
+    def pages() -> list[Any]:
+        with closing(read_records(tmp_path / "job")) as records:
+            query = (
+                "SELECT url, relevance, version, length(data) AS kept FROM pages JOIN gists USING (link) ORDER BY seq"
+            )
+            return records.execute(query).fetchall()
+
+    assert [(row["version"], 0 < row["kept"] <= 4_096) for row in pages()] == [(1, True)] * 27
+    second = crawl(all_linked(32), settings=ONE_BY_ONE)
+    assert second.exit_code == 0, second.log
+    judged = pages()
+    assert [row["version"] for row in judged] == [1] * 32
+    numbered = [(int(row["url"].rpartition("/")[2]), row["relevance"]) for row in judged if row["url"] != HUB]
+    stars, soups = ([relevance for number, relevance in numbered if number % 2 == odd] for odd in (1, 0))
+    assert min(stars) > 2 * max(soups)
+
+
+def test_a_critic_that_may_not_learn_keeps_nothing(crawl, tmp_path: Path):
+    topic, critic = tmp_path / "stars.toml", '[critic]\nname = "combined"\non_the_job = false\n'
+    topic.write_text(f'name = "stars"\nkeywords = ["star", "galaxy"]\nseeds = ["{HUB}"]\n{critic}')
+    result = crawl(all_linked(32), arguments={"topic": str(topic)}, settings=ONE_BY_ONE)
+    assert result.exit_code == 0, result.log
+    assert "focused/critic/version" not in result.stats
+    with closing(read_records(tmp_path / "job")) as records:
+        assert records.execute("SELECT count(*) FROM gists").fetchone()[0] == 0
+        assert {row["version"] for row in records.execute("SELECT version FROM pages")} == {0}
