@@ -14,12 +14,14 @@ from collections.abc import Callable
 
 import numpy as np
 
-from focused.critics.base import Critic, Verdict
+from focused.critics.base import Critic, LearningCritic, Verdict
 from focused.pages.page import Page, Text
 from focused.testing.must import must
 from focused.testing.toys import BIRDS, MEALS, STARS, UNUSUAL, examples, page
 
 MakeCritic = Callable[[], Critic]
+_MOST_KEPT = 4_096
+_ROUNDING = 1e-6
 _TEXTS = ["bird", "", "boil the potatoes", "zzzz", "owl bird of prey"]
 
 
@@ -125,6 +127,35 @@ def check_seeds(make: MakeCritic) -> None:
     must(verdicts[0] == verdicts[1], "restore brings back what state gave", verdicts)
 
 
+def check_on_the_job(make: MakeCritic) -> None:
+    """One that learns from the pages of its crawl gives a new snapshot, judges kept pages as it judges pages now, and
+    goes on with what it learned.
+    """
+    critic = ready(make)
+    if not (isinstance(critic, LearningCritic) and critic.is_learning):
+        return
+    kept = [critic.gist(one) for one in pages()]
+    must(max(map(len, kept)) <= _MOST_KEPT, "at most 4 KB are kept of a page", max(map(len, kept)))
+    before = [critic.judge(one) for one in pages()]
+    again = critic.judge_again(kept)
+    must(all(map(_alike, again, before)), "judge_again gives the verdicts that judge gives", (again, before))
+    new = critic.learn_from_pages(kept * 4)
+    must([critic.judge(one) for one in pages()] == before, "a critic that has learned is a new one", before)
+    if new is None:
+        return
+    must(new.version == critic.version + 1, "what has learned is of the next version", new.version)
+    other = ready(make)
+    must(isinstance(other, LearningCritic), "every critic that is made learns on the job", other)
+    if isinstance(other, LearningCritic):
+        other.restore_learned(new.learned())
+        verdicts = [other.judge(one) for one in pages()], [new.judge(one) for one in pages()]
+        must(verdicts[0] == verdicts[1], "restore_learned brings back what learned gave", verdicts)
+
+
+def _alike(one: Verdict, other: Verdict) -> bool:
+    return abs(one.relevance - other.relevance) < _ROUNDING
+
+
 CRITIC_CHECKS: tuple[Callable[[MakeCritic], None], ...] = (
     check_verdicts,
     check_classes,
@@ -133,4 +164,5 @@ CRITIC_CHECKS: tuple[Callable[[MakeCritic], None], ...] = (
     check_reasons,
     check_learned,
     check_seeds,
+    check_on_the_job,
 )
