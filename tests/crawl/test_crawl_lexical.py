@@ -81,5 +81,5 @@ def test_what_cannot_be_learned_from_is_told(crawl, how, tmp_path):
 def test_another_critic_is_told_before_anything_is_fetched(crawl):
     result = crawl(site(), arguments={"prioritizer": "lexical"})
     assert result.exit_code == 2
-    assert "uses the levels of the critic 'lexical', but the critic is 'keywords'" in result.last_line
+    assert "uses the levels of the critic 'lexical', but the critic is 'combined'" in result.last_line
     assert not result.visits
