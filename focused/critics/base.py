@@ -133,7 +133,10 @@ class LearningCritic(Critic):
 
     @abstractmethod
     def learn_from_pages(self, gists: Sequence[bytes]) -> Self | None:
-        """A new snapshot, of the next version, that knows the pages met so far; None if they teach nothing yet."""
+        """A new snapshot, of the next version, that knows the pages met so far; None if they teach nothing yet.
+
+        Of a large crawl a sample is given.
+        """
 
     @abstractmethod
     def known_words(self) -> Ids:

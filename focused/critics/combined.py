@@ -55,7 +55,6 @@ Floats = NDArray[np.float64]
 _MOST_EXAMPLES = 200
 _MOST_SEEDS = 50
 _FEWEST_MET = 10
-_MOST_FITTED = 2_000
 _ALL_GIVEN = 0.9
 _LEAST_CHANCE = 1e-3
 
@@ -151,8 +150,7 @@ class CombinedCritic(LearningCritic):
     def learn_from_pages(self, gists: Sequence[bytes]) -> Self | None:
         if len(gists) < _FEWEST_MET or not self.is_learning:
             return None
-        step = -(-len(gists) // _MOST_FITTED)
-        met = [Gist.from_bytes(gist) for gist in gists[::step]]
+        met = [Gist.from_bytes(gist) for gist in gists]
         new = copy(self)
         new.version = self.version + 1
         seeds = list(self._seeds.values())

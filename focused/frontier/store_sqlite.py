@@ -45,6 +45,7 @@ from focused.prioritizers.base import Lessons, Prioritizer
 # How many links with an outdated score may be put back before one is handed out.
 _MOST_PUT_BACK = 8
 _MOST_COUNTED = 65_000
+_PAGES_AT_ONCE = 500
 _LEASED = (
     "SELECT l.url, l.depth, l.source, l.tries, l.base, l.request, coalesce(source.url, '') "
     "FROM links AS l LEFT JOIN links AS source ON source.id = l.source WHERE l.id = ?"
@@ -356,14 +357,15 @@ class SqliteStore:
 
     # --- verdicts that change ----------------------------------------------------------------------------------
 
-    def kept_pages(self) -> Callable[[], KeptPages]:
+    def kept_pages(self) -> Callable[[], Iterator[KeptPages]]:
         self.commit()
         order = self._order_number
 
-        def read() -> KeptPages:
+        def read() -> Iterator[KeptPages]:
             with closing(self._file.reader()) as reader:
-                rows = reader.execute(_KEPT, (order,)).fetchall()
-            return KeptPages([link for link, _ in rows], [gist for _, gist in rows])
+                pages = reader.execute(_KEPT, (order,))
+                while rows := pages.fetchmany(_PAGES_AT_ONCE):
+                    yield KeptPages([link for link, _ in rows], [gist for _, gist in rows])
 
         return read
 

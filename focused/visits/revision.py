@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from focused.critics.base import Critic, LearningCritic, Verdict
-from focused.frontier.store import FrontierStore, KeptPages, VerdictStore
+from focused.frontier.store import FrontierStore, VerdictStore
 from focused.prioritizers.base import Lessons, Prioritizer
 from focused.prioritizers.trainer import Trainer
 from focused.visits.training import CRITIC, MODEL
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 _FIRST = (25, 50, 100, 200, 400, 700, 1_000)
 _GROWTH = 1.4
+_MOST_LEARNED = 2_000
 
 
 def next_revision(pages: int) -> int:
@@ -53,7 +55,8 @@ class Revision:
         self._most_pages = most_pages
         self._critic: LearningCritic = visits.critic
         self._read_pages = store.kept_pages()
-        self._pages = KeptPages([], [])
+        self._count = store.standing().pages
+        self._links: list[int] = []
         self._verdicts: list[Verdict] = []
         self._new = store.prioritizer
         self._lessons: Callable[[], Iterator[Lessons | None]] | None = None
@@ -61,19 +64,27 @@ class Revision:
 
     def judge(self) -> bool:
         """The critic learns, and judges all pages anew; for a thread. False if there was nothing to learn."""
-        self._pages = self._read_pages()
-        new = self._critic.learn_from_pages(self._pages.gists)
+        new = self._critic.learn_from_pages(self._sample())
         if new is None:
             return False
-        self._critic, self._verdicts = new, new.judge_again(self._pages.gists)
+        self._critic = new
+        for pages in self._read_pages():
+            self._links += pages.links
+            self._verdicts += new.judge_again(pages.gists)
         return True
+
+    def _sample(self) -> list[bytes]:
+        """Pages from the whole crawl, not more than a critic can learn from at once."""
+        step = 1 + self._count // _MOST_LEARNED
+        gists = (gist for pages in self._read_pages() for gist in pages.gists)
+        return list(islice(gists, 0, None, step))
 
     def adopt(self) -> None:
         """The new verdicts count from now on."""
         store, critic = self._store, self._critic
         assert isinstance(store, VerdictStore)
         self._visits.adopt_critic(critic)
-        store.revise_verdicts(critic.version, self._pages.links, self._verdicts)
+        store.revise_verdicts(critic.version, self._links, self._verdicts)
         until_then = copy(store.prioritizer)
         until_then.critic = critic
         store.prioritizer = until_then
