@@ -16,7 +16,7 @@ where V₃ is what the classifier says beyond what it says of most pages, and ρ
 find more than one page in five to be wanted: in a crawl that stays on its topic.
 
 The a's are the same for every topic. They were fitted on the labels of three recorded webs, over the pages that crawls
-had fetched, so that R is a probability: of the pages with R ≈ p, a share p is wanted (`bench/critics.py` measures it).
+had fetched (`bench/calibrate.py`), so that R is a probability: of the pages with R ≈ p, a share p is wanted.
 
 The more unwanted pages are among the examples, the less all this counts beside a `LogisticCritic` of the examples
 alone; with some hundreds of them that is all that counts, and there is nothing to learn on the job.
@@ -210,21 +210,25 @@ class CombinedCritic(LearningCritic):
 
     def _blended(self, gists: Sequence[Gist], parts: dict[str, float]) -> Floats:
         """The log-odds from all views, as far as they are there."""
-        odds = np.full(len(gists), parts[""])
-        if not gists:
-            return odds
-        has_pages = bool(self._wanted) and self._met.is_there
+        views = self.views(gists)
+        odds = np.full(len(gists), self._met.richness if "V3" in parts else 0.0)
+        for name in views:
+            odds += parts.get(name, 0.0) * views[name]
+        return odds
+
+    def views(self, gists: Sequence[Gist]) -> dict[str, Floats]:
+        """What each view says of some pages, by the names that the a's have; those that are not there are left out."""
+        always = np.ones(len(gists))
+        views = {"": always}
         if self.has_words:
             shown = self._shown(gists)
-            odds += parts["words"] + parts["V1"] * log_odds(shown) + parts["W"] * shown
-        if not self._met.is_there:
-            return odds
-        rows = self._met.rows(gists)
-        if has_pages:
-            odds += parts["pages"] + parts["both"] * self.has_words + parts["V2"] * self._met.likeness(rows)
-        if "V3" in parts:
-            odds += parts["V3"] * self._met.classified(rows) + self._met.richness
-        return odds
+            views |= {"words": always, "V1": log_odds(shown), "W": shown}
+        if self._met.is_there and gists:
+            rows = self._met.rows(gists)
+            views["V3"] = self._met.classified(rows)
+            if self._wanted:
+                views |= {"pages": always, "both": always * self.has_words, "V2": self._met.likeness(rows)}
+        return views
 
     def _shown(self, gists: Sequence[Gist]) -> Floats:
         """W: to what degree pages show the words; those of a host's furniture count for little."""
