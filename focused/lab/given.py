@@ -59,7 +59,7 @@ class GivenToCritic:
         return list(unique.values())
 
     def draw(self, examples: Mapping[str, str], topic: KnownTopic, number: int) -> Examples:
-        """The examples that teach in draw ``number``. ValueError if there are too few."""
+        """The examples that teach in draw ``number``, all that there are if these are fewer. ValueError if there are none."""
         if self.all_pages:
             return dict(examples)
         wanted = [url for url, name in examples.items() if in_focus(name, topic.focus)]
@@ -69,12 +69,11 @@ class GivenToCritic:
 
     def _some(self, kind: str, urls: Sequence[str], topic: str, number: int) -> set[str]:
         most: int = getattr(self, kind)
-        if most > len(urls):
+        if most and not urls:
             what = "of wanted classes" if kind == "pages" else "of other classes"
-            way_out = f"ask for at most {kind}:{len(urls)}" if urls else f"leave {kind} out"
             raise ValueError(
-                f"--given {self.text}: topic {topic!r} has {len(urls)} recorded example pages {what}, "
-                f"not {most}: {way_out}, or name a larger table with --examples"
+                f"--given {self.text}: topic {topic!r} has no recorded example pages {what}: leave {kind} out, or name "
+                f"another table with --examples"
             )
         shuffled = sorted(urls)
         random.Random(f"{kind} {number}").shuffle(shuffled)

@@ -358,10 +358,6 @@ TABLES = ("--topics-file", "TOPICS", "--examples", "EXAMPLES")
         (["stars", *TABLES, "--draws", "2"], "--draws 2: no pages are drawn: give some with --given pages:K"),
         (["stars", *TABLES, "--given", "words", "--draws", "1"], "--draws 1: no pages are drawn"),
         (["stars", *TABLES, "--given", "pages:2", "--draws", "0"], "--draws: '0': give a whole number, 1 or more"),
-        (
-            ["stars", *TABLES, "--given", "pages:999"],
-            "example pages of wanted classes, not 999: ask for at most pages:",
-        ),
         (["stars", *TABLES, "--given", "pages:2", "--critic", "keywords"], "'keywords' judges by keywords, and none"),
         (["stars", *TABLES, "-s", "FOCUSED_PATIENC=0"], "unknown setting; did you mean 'FOCUSED_PATIENCE'?"),
         (["stars", *TABLES, "-s", "FOCUSED_PATIENCE=high"], "FOCUSED_PATIENCE: 'high' is not a number from 0 to 1"),
