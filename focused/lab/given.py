@@ -59,7 +59,7 @@ class GivenToCritic:
         return list(unique.values())
 
     def draw(self, examples: Mapping[str, str], topic: KnownTopic, number: int) -> Examples:
-        """The examples that teach in draw ``number``, all that there are if these are fewer. ValueError if there are none."""
+        """The examples that teach in draw ``number``: all, where there are fewer. ValueError if there are none."""
         if self.all_pages:
             return dict(examples)
         wanted = [url for url, name in examples.items() if in_focus(name, topic.focus)]

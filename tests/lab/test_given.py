@@ -114,8 +114,8 @@ def test_more_pages_are_those_of_fewer_and_others():
 
 
 def test_all_pages_are_drawn_where_there_are_fewer():
-    wanted = {url for url, name in EXAMPLES.items() if name.startswith("Science.Stars")}
-    assert set(parse_given("pages:21").draw(EXAMPLES, STARS, 0)) == wanted
+    drawn = parse_given("pages:21").draw(EXAMPLES, STARS, 0)
+    assert (len(drawn), set(drawn.values())) == (20, set(parse_given("pages:1").draw(EXAMPLES, STARS, 0).values()))
     assert len(parse_given("pages:1+others:50").draw(EXAMPLES, STARS, 0)) == 21
 
 
