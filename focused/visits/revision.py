@@ -90,10 +90,11 @@ class Revision:
         store.prioritizer = until_then
         self._new = self._untaught(critic)
         store.save_model(CRITIC, critic.learned(), critic.version)
-        # Should the crawl die now, all lessons are learned again when it goes on.
-        store.save_model(MODEL, self._new.state(), 0)
         self._trainer.forget()
-        self._lessons = store.lessons_anew(self._most_pages) if self._new.learns else None
+        if self._new.learns:
+            # Should the crawl die now, all lessons are learned again when it goes on.
+            store.save_model(MODEL, self._new.state(), 0)
+            self._lessons = store.lessons_anew(self._most_pages)
 
     def teach(self) -> None:
         """Another prioritizer learns what there was to learn; for a thread."""

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from focused.critics.base import Critic, LearningCritic, Verdict
-from focused.frontier.store import Admitted, FrontierStore, Lease, NewLink, Outcome, PageRecord
+from focused.frontier.store import Admitted, FrontierStore, Lease, NewLink, Outcome, PageRecord, VerdictStore
 from focused.pages.page import Page
 from focused.safety.scope import Scope
 from focused.visits.seeds import learn_from_seed
@@ -41,6 +41,7 @@ class Visits:
         # What adds to a statistic, and who is told of each page that counts.
         self._count, self._judged = count, judged
         self._follow_duplicates = follow_duplicates
+        self._keeps_gists = isinstance(store, VerdictStore)
         self._open: dict[int, Visit] = {}
 
     def begin(self, lease: Lease) -> Visit:
@@ -75,7 +76,7 @@ class Visits:
         record = PageRecord(
             0, page.url, verdict.relevance, page.digest, page.is_short, title=page.title, best_class=verdict.best_class
         )
-        if isinstance(self.critic, LearningCritic) and self.critic.is_learning:
+        if self._keeps_gists and isinstance(self.critic, LearningCritic) and self.critic.is_learning:
             record.version, record.gist = self.critic.version, self.critic.gist(page)
         self._store.record(visit.lease, record)
         visit.record = record

@@ -140,9 +140,10 @@ def test_a_crawl_that_was_killed_fetches_and_learns_what_it_would_have(
 
 def test_the_critic_learns_on_the_job_and_goes_on_with_what_it_learned(crawl, tmp_path: Path):
     """The pages of the first start are judged anew; those of the next are judged by what was learned."""
-    first = crawl(all_linked(32), arguments={"pages": 27}, settings=ONE_BY_ONE)
+    few = {**ONE_BY_ONE, "FOCUSED_LESSONS_ANEW": 20}
+    first = crawl(all_linked(32), arguments={"pages": 27}, settings=few)
     assert first.exit_code == 0, first.log
-    assert first.stats["focused/critic/version"] == 1
+    assert (first.stats["focused/critic/version"], first.stats["focused/lesson/not_anew"]) == (1, 5)
 
     def pages() -> list[Any]:
         with closing(read_records(tmp_path / "job")) as records:
