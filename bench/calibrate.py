@@ -85,7 +85,7 @@ def calibration(model: LogisticRegression, crawl: Crawled) -> Calibration:
     return found
 
 
-def told(model: LogisticRegression, names: Sequence[str]) -> str:
+def in_words(model: LogisticRegression, names: Sequence[str]) -> str:
     """Constants, by their names."""
     each = zip(("", *names), (float(model.intercept_[0]), *model.coef_[0].tolist()), strict=True)
     return ", ".join(f"{name or 'always'} {value:+.2f}" for name, value in each)
@@ -97,9 +97,9 @@ def main() -> None:
     parser.add_argument("folders", nargs="+", type=Path)
     crawls = [crawl for folder in parser.parse_args().folders for crawl in read(folder)]
     print(f"{len(crawls)} crawls, {sum(len(one.wanted) for one in crawls):,} pages")
-    print("before the classifier:", told(fit(crawls, BEFORE), BEFORE))
+    print("before the classifier:", in_words(fit(crawls, BEFORE), BEFORE))
     everywhere = fit(crawls, AFTER)
-    print("with it:              ", told(everywhere, AFTER))
+    print("with it:              ", in_words(everywhere, AFTER))
     print(f"{'web':<8} {'given':<16} {'ECE':>6} {'skill':>6}   without this web: ECE  skill")
     for web in sorted({one.web for one in crawls}):
         rest = [one for one in crawls if one.web != web]

@@ -16,7 +16,7 @@ where V₃ is what the classifier says beyond what it says of most pages, and ρ
 find more than one page in five to be wanted: in a crawl that stays on its topic.
 
 The a's are the same for every topic. They were fitted on the labels of three recorded webs, over the pages that crawls
-had fetched (`bench/calibrate.py`), so that R is a probability: of the pages with R ≈ p, a share p is wanted.
+had fetched (`bench/calibrate.py` fits them anew), so that R is a probability: of the pages with R ≈ p, a share p is wanted.
 
 The more unwanted pages are among the examples, the less all this counts beside a `LogisticCritic` of the examples
 alone; with some hundreds of them that is all that counts, and there is nothing to learn on the job.
@@ -58,7 +58,7 @@ _FEWEST_MET = 10
 _ALL_GIVEN = 0.9
 _LEAST_CHANCE = 1e-3
 
-# Fitted with words alone, a title alone, and 3 or 10 wanted pages with and without them; see docs/critics.md.
+# Fitted with words alone, a title alone, and 3 or 10 wanted pages with and without them, in simulated crawls.
 _BEFORE = {"": -1.66, "V1": 0.20, "W": 2.96, "words": -0.29, "V2": 1.16, "pages": -1.03, "both": 0.34}
 """What is made of words and centroid alone: the soft labels of the classifier."""
 _AFTER = {"": -1.71, "V1": 0.16, "W": 0.81, "words": -0.24, "V2": 0.11, "pages": -0.99, "both": 0.48, "V3": 1.88}
