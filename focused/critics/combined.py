@@ -16,7 +16,7 @@ where V₃ is what the classifier says beyond what it says of most pages, and ρ
 find more than one page in five to be wanted: in a crawl that stays on its topic.
 
 The a's are the same for every topic. They were fitted on the labels of three recorded webs, over the pages that crawls
-had fetched (`bench/calibrate.py` fits them anew), so that R is a probability: of the pages with R ≈ p, a share p is wanted.
+had fetched, so that R is a probability: of the pages with R ≈ p, a share p is wanted (`bench/calibrate.py`).
 
 The more unwanted pages are among the examples, the less all this counts beside a `LogisticCritic` of the examples
 alone; with some hundreds of them that is all that counts, and there is nothing to learn on the job.

@@ -171,11 +171,8 @@ class Visits:
             verdict = judge(critic, visit.page)
             if visit.record is not None:
                 record = visit.record
-                record.relevance, record.best_class, record.version = (
-                    verdict.relevance,
-                    verdict.best_class,
-                    critic.version,
-                )
+                record.version = critic.version
+                record.relevance, record.best_class = verdict.relevance, verdict.best_class
 
     def teach_open(self) -> None:
         """Teach what pages that are still at work have taught before: it was forgotten."""
