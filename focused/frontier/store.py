@@ -308,8 +308,11 @@ class KeptPages:
 class VerdictStore(Protocol):
     """A store whose pages can be judged anew; not every store is one."""
 
-    def kept_pages(self) -> Callable[[], Iterator[KeptPages]]:
-        """Reads what is kept of all pages that are through, in their order, some at a time; for a thread."""
+    def kept_pages(self, before: int | None = None) -> Callable[[], Iterator[KeptPages]]:
+        """Reads what is kept of all pages that are through, in their order, some at a time; for a thread.
+
+        ``before``: only of those that were judged before this version.
+        """
 
     def revise_verdicts(self, version: int, links: Sequence[int], verdicts: Sequence[Verdict]) -> None:
         """New verdicts take the place of those that pages had; those of leased pages are in their records already."""

@@ -54,7 +54,10 @@ _TOTALS = (
     "SELECT count(*), total(outcome != 1), total(outcome = 1 AND relevance >= ?), total(relevance * (outcome = 1)) "
     "FROM pages"
 )
-_KEPT = "SELECT link, data FROM gists JOIN pages USING (link) WHERE outcome = 1 AND seq <= ? ORDER BY seq"
+_KEPT = (
+    "SELECT link, data FROM gists JOIN pages USING (link) "
+    "WHERE outcome = 1 AND seq <= ?1 AND (?2 IS NULL OR version < ?2) ORDER BY seq"
+)
 _NEWEST = (
     "SELECT link, relevance, outcome FROM (SELECT * FROM pages WHERE seq <= ? ORDER BY seq DESC LIMIT ?) ORDER BY seq"
 )
@@ -357,13 +360,13 @@ class SqliteStore:
 
     # --- verdicts that change ----------------------------------------------------------------------------------
 
-    def kept_pages(self) -> Callable[[], Iterator[KeptPages]]:
+    def kept_pages(self, before: int | None = None) -> Callable[[], Iterator[KeptPages]]:
         self.commit()
         order = self._order_number
 
         def read() -> Iterator[KeptPages]:
             with closing(self._file.reader()) as reader:
-                pages = reader.execute(_KEPT, (order,))
+                pages = reader.execute(_KEPT, (order, before))
                 while rows := pages.fetchmany(_PAGES_AT_ONCE):
                     yield KeptPages([link for link, _ in rows], [gist for _, gist in rows])
 

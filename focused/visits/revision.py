@@ -94,6 +94,10 @@ class Revision:
         if self._new.learns:
             # Should the crawl die now, all lessons are learned again when it goes on.
             store.save_model(MODEL, self._new.state(), 0)
+        for pages in store.kept_pages(before=critic.version)():
+            # They were through while the critic learned.
+            store.revise_verdicts(critic.version, pages.links, critic.judge_again(pages.gists))
+        if self._new.learns:
             self._lessons = store.lessons_anew(self._most_pages)
 
     def teach(self) -> None:

@@ -219,6 +219,21 @@ def test_pages_at_work_are_judged_anew_too(tmp_path: Path) -> None:
     assert crawl.store.standing().found == 2
 
 
+def test_pages_that_come_in_while_the_critic_learns_are_judged_anew_too(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path, Changing(RIGHT, WRONG))
+    for number in range(4):
+        crawl.fetch(number)
+    revision = Revision(crawl.store, crawl.visits, crawl.trainer, lambda critic: Focused(critic=critic), most_pages=99)
+    assert revision.judge()
+    crawl.fetch(5)
+    revision.adopt()
+    crawl.store.commit()
+    with closing(read_records(tmp_path)) as records:
+        rows = records.execute("SELECT relevance, version FROM pages ORDER BY seq").fetchall()
+    assert [tuple(row) for row in rows] == [(0.9, 1), (0.1, 1), (0.9, 1), (0.1, 1), (0.1, 1)]
+    assert crawl.store.standing().found == 2
+
+
 def test_a_critic_learns_ever_more_rarely() -> None:
     at, due = 0, []
     while at < 100_000:
