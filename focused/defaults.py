@@ -83,8 +83,8 @@ SETTINGS = {
     #: paper, which learns only from links seen before their page. -1: the prioritizer's own default, 5 for `focused`, 0
     #: for the others
     "FOCUSED_LATE_LESSONS": Setting(typed(Annotated[int, Meta(ge=-1)]), -1),
-    #: When the critic has learned from the pages of the crawl, the prioritizer is taught anew, by the lessons of
-    #: at most so many pages, the newest ones
+    #: When the critic has learned from the pages of the crawl and judges many of them otherwise, the prioritizer is
+    #: taught anew, by the lessons of at most so many pages, the newest ones
     "FOCUSED_LESSONS_ANEW": Setting(POSITIVE, 5_000),
     #: A link whose score is below this share of the best score that waits for its host is not fetched yet. 0: from
     #: each free host the best link is fetched, however poor, which gives the most pages per hour. Towards 1: fewer

@@ -108,7 +108,8 @@ class Learning:
         revision.adopt()
         stats = self.crawler.stats
         stats.set_value("focused/critic/version", self._visits.critic.version)
-        stats.set_value("focused/lesson/not_anew", max(store.standing().pages - self._most_anew, 0))
+        if revision.is_taught_anew:
+            stats.set_value("focused/lesson/not_anew", max(store.standing().pages - self._most_anew, 0))
         await maybe_deferred_to_future(deferToThread(revision.teach))
         revision.adopt_prioritizer()
         await self._rescore(at_any_cost=True)

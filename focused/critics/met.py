@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
+from sklearn.linear_model import LogisticRegression
 
 from focused.arrays import Arrays
 from focused.critics.bag import Vocabulary, min_pages_for, tfidf
@@ -88,8 +89,6 @@ class Met:
 
     def fit(self, rows: csr_matrix, labels: Floats, weights: Floats) -> None:
         """The classifier, by soft labels: every example counts for both classes, as much as its label says."""
-        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  # a crawl that never learns is spared it
-
         model = LogisticRegression(C=1.0, max_iter=100, tol=1e-3)
         both = np.repeat([True, False], len(labels))
         model.fit(vstack([rows, rows]), both, np.concatenate([weights * labels, weights * (1 - labels)]))

@@ -53,13 +53,10 @@ class EvidenceReader:
         return found
 
     def read(self, pieces: Sequence[Piece]) -> Evidence | None:
-        """Pieces as one batch, block by block; None if there are none."""
-        by_block: dict[int, list[int]] = {}
-        for block, row in pieces:
-            by_block.setdefault(block, []).append(row)
-        if not by_block:
+        """Pieces as one batch, in the order given; None if there are none."""
+        if not pieces:
             return None
-        return Evidence.concat([self.block(block).select(rows) for block, rows in by_block.items()])
+        return Evidence.concat([self.block(block).between(row, row + 1) for block, row in pieces])
 
     def of(self, links: Sequence[int]) -> Evidence | None:
         """All kept evidence for some links, in the order in which it came."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
 from math import inf
 from typing import Protocol
 
@@ -14,6 +16,8 @@ from focused.frontier.records import Query, rows_in
 from focused.frontier.store import Outcome
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Lessons
+
+_AT_ONCE = 200
 
 Judged = tuple[int, float, int]
 """A page's link, its relevance and its outcome."""
@@ -75,3 +79,21 @@ class LessonReader:
     def _sources_of(self, evidence: Evidence) -> NDArray[np.float32]:
         relevance: NDArray[np.float32] = np.nan_to_num(self._verdicts.relevance[evidence.source]).astype(np.float32)
         return relevance
+
+
+def with_evidence_renewed(
+    lessons: Iterable[Lessons | None], renew: Callable[[Evidence], Evidence]
+) -> Iterator[Lessons | None]:
+    """The same lessons, their evidence renewed: that of many pages at once, which costs far less than page by page."""
+    coming = iter(lessons)
+    while pages := list(islice(coming, _AT_ONCE)):
+        there = [each for each in pages if each is not None]
+        if there:
+            together = renew(Evidence.concat([each.evidence for each in there]))
+        end = 0
+        for each in pages:
+            if each is None:
+                yield None
+            else:
+                begin, end = end, end + len(each)
+                yield replace(each, evidence=together.between(begin, end))

@@ -17,7 +17,7 @@ from focused.critics.base import RELEVANT, Verdict
 from focused.frontier.blocks import Blocks
 from focused.frontier.evidence import EvidenceReader, SeenBy
 from focused.frontier.job_file import JobFile
-from focused.frontier.lessons import LessonReader, Verdicts
+from focused.frontier.lessons import LessonReader, Verdicts, with_evidence_renewed
 from focused.frontier.links import LinkRows
 from focused.frontier.order import Order
 from focused.frontier.ranking import Ranking, RankingAnew
@@ -382,13 +382,14 @@ class SqliteStore:
         self.commit()
         order, verdicts = self._order_number, LinkTable()
         verdicts.relevance = self._table.relevance.copy()
-        sight = self._sight(verdicts)
+        renew = self._sight(verdicts).renew
 
         def read() -> Iterator[Lessons | None]:
             with closing(self._file.reader()) as reader:
                 pages = reader.execute(_NEWEST, (order, most)).fetchall()
-                evidence = EvidenceReader(reader.execute, sight)
-                yield from LessonReader(reader.execute, evidence, verdicts, is_late=self._most_late > 0).again(pages)
+                evidence = EvidenceReader(reader.execute)
+                lessons = LessonReader(reader.execute, evidence, verdicts, is_late=self._most_late > 0).again(pages)
+                yield from with_evidence_renewed(lessons, renew)
 
         return read
 

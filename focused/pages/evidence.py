@@ -73,7 +73,7 @@ class Evidence:
 
     def row(self, i: int) -> Evidence:
         """The evidence of one link."""
-        return self.select([i])
+        return self.between(i, i + 1)
 
     def select(self, rows: Sequence[int] | NDArray[np.int64]) -> Evidence:
         """Some of the links, in the order given."""
@@ -82,6 +82,12 @@ class Evidence:
         ids = self.ids[ranges(self.starts[chosen], lengths)]
         keys = (self.leaf[chosen], self.link[chosen], self.source[chosen], self.host[chosen])
         return Evidence(starts_of(lengths), ids, self.dense[chosen], *keys)
+
+    def between(self, begin: int, end: int) -> Evidence:
+        """Links that follow one another: views of these arrays."""
+        ids = self.ids[self.starts[begin] : self.starts[end]]
+        keys = (self.leaf[begin:end], self.link[begin:end], self.source[begin:end], self.host[begin:end])
+        return Evidence(self.starts[begin : end + 1] - self.starts[begin], ids, self.dense[begin:end], *keys)
 
     def to_bytes(self) -> bytes:
         """The evidence as bytes, for the store and the wire."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from focused.critics.base import LearningCritic
 from focused.prioritizers.base import Lessons, Prioritizer
 
 _SHARE = 100
@@ -24,6 +25,8 @@ class Trainer:
         self.learned = 0
         self.orders: list[int] = []
         """The numbers of the pages that the next batch is of."""
+        self.taught_by: LearningCritic | None = None
+        """The critic by whose verdicts the prioritizer was taught; later ones are much the same."""
         self._waiting: list[Lessons] = []
         self._pages = 0
 

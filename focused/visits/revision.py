@@ -2,7 +2,8 @@
 
 Its steps are taken in turn by whoever has a thread (`focused.learning`). Verdicts change at once for the whole crawl.
 What the prioritizer has learned from those that were wrong cannot be taken out of it: another one, which knows nothing
-yet, is taught by the stored lessons of the newest pages, and takes its place.
+yet, is taught by the stored lessons of the newest pages, and takes its place. That costs most of all, and is left out
+while verdicts are much the same as those by which it was taught.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from collections.abc import Callable, Iterator
 from copy import copy
 from itertools import islice
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from focused.critics.base import Critic, LearningCritic, Verdict
 from focused.frontier.store import FrontierStore, VerdictStore
@@ -21,20 +24,19 @@ from focused.visits.training import CRITIC, MODEL
 if TYPE_CHECKING:
     from focused.visits.visits import Visits
 
-_FIRST = (25, 50, 100, 200, 400, 700, 1_000)
-_GROWTH = 1.4
+_FIRST = 25
 _MOST_LEARNED = 2_000
+_MOST_COMPARED = 500
+_CHANGED = 0.2
+"""The prioritizer is taught anew when the worth of pages has changed by this share of its variance (mean square)."""
 
 
 def next_revision(pages: int) -> int:
     """At how many pages the critic learns next: ever more rarely, so that it costs each page the same."""
-    due = next((at for at in _FIRST if at > pages), 0)
-    if due:
-        return due
-    at = float(_FIRST[-1])
-    while at <= pages:
-        at *= _GROWTH
-    return int(at) + 1
+    due = _FIRST
+    while due <= pages:
+        due *= 2
+    return due
 
 
 class Revision:
@@ -55,10 +57,13 @@ class Revision:
         self._most_pages = most_pages
         self._critic: LearningCritic = visits.critic
         self._read_pages = store.kept_pages()
+        trainer.taught_by = self._taught_by = trainer.taught_by or visits.critic
         self._count = store.standing().pages
         self._links: list[int] = []
         self._verdicts: list[Verdict] = []
         self._new = store.prioritizer
+        self.is_taught_anew = False
+        """Whether verdicts have changed so much that the prioritizer is taught anew; known when they are there."""
         self._lessons: Callable[[], Iterator[Lessons | None]] | None = None
         self._new_trainer = Trainer(trainer.every)
 
@@ -67,15 +72,25 @@ class Revision:
         new = self._critic.learn_from_pages(self._sample())
         if new is None:
             return False
+        self.is_taught_anew = self._store.prioritizer.learns and self._has_changed(self._taught_by, new)
         self._critic = new
         for pages in self._read_pages():
             self._links += pages.links
             self._verdicts += new.judge_again(pages.gists)
         return True
 
-    def _sample(self) -> list[bytes]:
+    def _has_changed(self, old: LearningCritic, new: LearningCritic) -> bool:
+        """Would the prioritizer have been taught other things?"""
+        gists = self._sample(_MOST_COMPARED)
+        then, now = (
+            new.worth(np.array([verdict.relevance for verdict in critic.judge_again(gists)], np.float32))
+            for critic in (old, new)
+        )
+        return float(np.square(now - then).mean()) > _CHANGED * float(now.var())
+
+    def _sample(self, most: int = _MOST_LEARNED) -> list[bytes]:
         """Pages from the whole crawl, not more than a critic can learn from at once."""
-        step = 1 + self._count // _MOST_LEARNED
+        step = 1 + self._count // most
         gists = (gist for pages in self._read_pages() for gist in pages.gists)
         return list(islice(gists, 0, None, step))
 
@@ -88,17 +103,17 @@ class Revision:
         until_then = copy(store.prioritizer)
         until_then.critic = critic
         store.prioritizer = until_then
-        self._new = self._untaught(critic)
         store.save_model(CRITIC, critic.learned(), critic.version)
-        self._trainer.forget()
-        if self._new.learns:
-            # Should the crawl die now, all lessons are learned again when it goes on.
-            store.save_model(MODEL, self._new.state(), 0)
         for pages in store.kept_pages(before=critic.version)():
             # They were through while the critic learned.
             store.revise_verdicts(critic.version, pages.links, critic.judge_again(pages.gists))
-        if self._new.learns:
-            self._lessons = store.lessons_anew(self._most_pages)
+        if not self.is_taught_anew:
+            return
+        self._new = self._untaught(critic)
+        self._trainer.forget()
+        # Should the crawl die now, all lessons are learned again when it goes on.
+        store.save_model(MODEL, self._new.state(), 0)
+        self._lessons = store.lessons_anew(self._most_pages)
 
     def teach(self) -> None:
         """Another prioritizer learns what there was to learn; for a thread."""
@@ -107,6 +122,8 @@ class Revision:
 
     def adopt_prioritizer(self) -> None:
         """It takes the place of the one that had learned from other verdicts."""
-        self._store.prioritizer = self._new
-        self._trainer.go_on_from(self._new_trainer)
-        self._visits.teach_open()
+        if self._lessons is not None:
+            self._store.prioritizer = self._new
+            self._trainer.go_on_from(self._new_trainer)
+            self._trainer.taught_by = self._critic
+            self._visits.teach_open()
