@@ -5,17 +5,19 @@
 
 Each folder is that of a comparison; its first part of the name, up to the last ``-``, says what was given, the rest
 which web it was. From the pages that each crawl fetched, the views of the critic are made anew as after its last page:
-words, likeness to wanted pages, and the classifier that has learned from the pages met. The constants are those of a
-logistic regression on the true labels, in which every crawl weighs the same; first without the classifier, whose soft
-labels these are, then with it. Printed are both, and for each web and kind of input the expected calibration error and
-the Brier skill score over all pages: with constants from all webs, and with those fitted without this web.
+words, likeness to wanted pages, and the classifier that has learned from the pages met. Where words and pages were
+given, the same pages are judged by critics that were given less: three of the pages, or no words. The constants are
+those of a logistic regression on the true labels, in which every crawl weighs the same; first without the classifier,
+whose soft labels these are, then with it. Printed are both, and for each web and kind of input the expected calibration
+error and the Brier skill score over all pages: with constants from all webs, and with those fitted without this web.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
+from copy import copy
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,14 +61,25 @@ def read(folder: Path) -> list[Crawled]:
         ignored = set((folder / "topics" / job.parts[-3] / "ignored.txt").read_text("utf-8").split())
         with closing(read_records(job)) as records:
             pages = records.execute("SELECT url, data FROM pages JOIN gists USING (link) ORDER BY seq").fetchall()
-        new = critic.learn_from_pages([row["data"] for row in pages])
-        pages = [row for row in pages if row["url"] not in ignored]
-        if new is not None and pages:
-            views = new.views([Gist.from_bytes(row["data"]) for row in pages])
-            table = np.stack([views.get(name, np.zeros(len(pages))) for name in AFTER], axis=1)
-            targets = set(known[topic.name].target_urls)
-            crawls.append(Crawled(web, given, table, np.array([row["url"] in targets for row in pages])))
+        targets = set(known[topic.name].target_urls)
+        for less, judge in given_less(critic):
+            new = judge.learn_from_pages([row["data"] for row in pages])
+            kept = [row for row in pages if row["url"] not in ignored]
+            if new is not None and kept:
+                views = new.views([Gist.from_bytes(row["data"]) for row in kept])
+                table = np.stack([views.get(name, np.zeros(len(kept))) for name in AFTER], axis=1)
+                crawls.append(Crawled(web, given + less, table, np.array([row["url"] in targets for row in kept])))
     return crawls
+
+
+def given_less(critic: CombinedCritic) -> Iterator[tuple[str, CombinedCritic]]:
+    """A critic, and others that were given less of the same."""
+    yield "", critic
+    if critic.has_words and critic._wanted:
+        for name, has_words, pages in ((" (3 pages)", True, 3), (" (no words)", False, None)):
+            less = copy(critic)
+            less.has_words, less._wanted = has_words, critic._wanted[:pages]
+            yield name, less
 
 
 def fit(crawls: Sequence[Crawled], names: Sequence[str]) -> LogisticRegression:
