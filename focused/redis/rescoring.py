@@ -7,7 +7,7 @@ Redis to read a thousand records.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -50,10 +50,12 @@ class _Slice:
 
 
 class SharedRescoring:
-    """One re-scoring by one snapshot of the prioritizer."""
+    """One re-scoring by one snapshot of the prioritizer; ``relevance_of`` gives R of pages, by their links."""
 
-    def __init__(self, server: Server, prioritizer: Prioritizer) -> None:
-        self._server = server
+    def __init__(
+        self, server: Server, prioritizer: Prioritizer, relevance_of: Callable[[NDArray[Any]], NDArray[np.float32]]
+    ) -> None:
+        self._server, self._relevance_of = server, relevance_of
         self._packing = Packing(prioritizer.id_bits)
         self._prioritizer = prioritizer
         self._most_waiting: int = server.options["most_waiting"]
@@ -130,7 +132,8 @@ class SharedRescoring:
         """The score of each record from all its evidence; 0 where there is none."""
         if not len(records.rows):
             return np.zeros(len(records.state), np.float32)
-        scores = self._prioritizer.finite_scores(records.evidence)
+        evidence = records.seen_now(self._prioritizer, self._relevance_of)
+        scores = self._prioritizer.finite_scores(evidence)
         return combined(scores, records.rows, len(records.state), self._prioritizer.combine)
 
     def _write(self, read: _Slice, waits: NDArray[np.bool_], ranks: NDArray[np.float32]) -> None:

@@ -13,7 +13,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from focused.critics.base import Critic, LearningCritic, Verdict
-from focused.frontier.store import FrontierStore, VerdictStore
+from focused.frontier.store import FrontierStore, KeptPages, VerdictStore
 from focused.prioritizers.base import Lessons, Prioritizer
 from focused.prioritizers.trainer import Trainer
 from focused.visits.training import CRITIC, MODEL
@@ -37,6 +37,28 @@ def next_revision(pages: int) -> int:
     return int(at) + 1
 
 
+def learn_and_judge(
+    critic: LearningCritic, read_pages: Callable[[], Iterator[KeptPages]], count: int
+) -> tuple[LearningCritic, list[int], list[Verdict]] | None:
+    """The critic learns from so many pages, and judges all anew; for a thread. None if there was nothing to learn."""
+    new = critic.learn_from_pages(_sample(read_pages, count))
+    if new is None:
+        return None
+    links: list[int] = []
+    verdicts: list[Verdict] = []
+    for pages in read_pages():
+        links += pages.links
+        verdicts += new.judge_again(pages.gists)
+    return new, links, verdicts
+
+
+def _sample(read_pages: Callable[[], Iterator[KeptPages]], count: int) -> list[bytes]:
+    """Pages from the whole crawl, not more than a critic can learn from at once."""
+    step = 1 + count // _MOST_LEARNED
+    gists = (gist for pages in read_pages() for gist in pages.gists)
+    return list(islice(gists, 0, None, step))
+
+
 class Revision:
     """One time that the critic learns. ``untaught`` makes a prioritizer that has learned nothing in this crawl."""
 
@@ -49,11 +71,12 @@ class Revision:
         *,
         most_pages: int,
     ) -> None:
+        critic = visits.learning_critic
+        assert critic is not None
         assert isinstance(store, VerdictStore)
-        assert isinstance(visits.critic, LearningCritic)
         self._store, self._visits, self._trainer, self._untaught = store, visits, trainer, untaught
         self._most_pages = most_pages
-        self._critic: LearningCritic = visits.critic
+        self._critic: LearningCritic = critic
         self._read_pages = store.kept_pages()
         self._count = store.standing().pages
         self._links: list[int] = []
@@ -64,20 +87,11 @@ class Revision:
 
     def judge(self) -> bool:
         """The critic learns, and judges all pages anew; for a thread. False if there was nothing to learn."""
-        new = self._critic.learn_from_pages(self._sample())
-        if new is None:
+        learned = learn_and_judge(self._critic, self._read_pages, self._count)
+        if learned is None:
             return False
-        self._critic = new
-        for pages in self._read_pages():
-            self._links += pages.links
-            self._verdicts += new.judge_again(pages.gists)
+        self._critic, self._links, self._verdicts = learned
         return True
-
-    def _sample(self) -> list[bytes]:
-        """Pages from the whole crawl, not more than a critic can learn from at once."""
-        step = 1 + self._count // _MOST_LEARNED
-        gists = (gist for pages in self._read_pages() for gist in pages.gists)
-        return list(islice(gists, 0, None, step))
 
     def adopt(self) -> None:
         """The new verdicts count from now on."""
