@@ -63,7 +63,9 @@ class Records:
     versions: NDArray[np.int64]
     evidence: Evidence
 
-    def seen_now(self, prioritizer: Prioritizer, relevance_of: Callable[[NDArray[Any]], NDArray[np.float32]]) -> Evidence:
+    def seen_now(
+        self, prioritizer: Prioritizer, relevance_of: Callable[[NDArray[Any]], NDArray[np.float32]]
+    ) -> Evidence:
         """The evidence as the prioritizer's critic sees it now; ``relevance_of`` gives R of pages, by their links."""
         old = np.flatnonzero(self.versions != min(version_of(prioritizer), _LAST_VERSION))
         if len(old):
