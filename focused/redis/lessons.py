@@ -18,8 +18,8 @@ _HEAD = struct.Struct("<BH")
 class Pooled:
     """The lessons that came with one acknowledgement, with their number; ``is_page`` says whether of a page.
 
-    Pages are there also when they teach nothing: batches are counted in pages. ``version`` is that of the critic that saw
-    the evidence.
+    Pages are there also when they teach nothing: batches are counted in pages. ``version`` is that of the critic that
+    saw the evidence.
     """
 
     number: int
