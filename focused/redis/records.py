@@ -48,6 +48,9 @@ _PIECE_WORDS = _PIECE.size // _WORD
 _MOST = 0xFFFF
 _LAST_VERSION = 0xFF
 
+RelevanceOf = Callable[[NDArray[Any]], NDArray[np.float32]]
+"""Gives R of pages, by the numbers of their links."""
+
 
 @dataclass(frozen=True, slots=True)
 class Records:
@@ -63,10 +66,8 @@ class Records:
     versions: NDArray[np.int64]
     evidence: Evidence
 
-    def seen_now(
-        self, prioritizer: Prioritizer, relevance_of: Callable[[NDArray[Any]], NDArray[np.float32]]
-    ) -> Evidence:
-        """The evidence as the prioritizer's critic sees it now; ``relevance_of`` gives R of pages, by their links."""
+    def seen_now(self, prioritizer: Prioritizer, relevance_of: RelevanceOf) -> Evidence:
+        """The evidence as the prioritizer's critic sees it now, not as it was seen when it was written."""
         old = np.flatnonzero(self.versions != min(version_of(prioritizer), _LAST_VERSION))
         if len(old):
             part = self.evidence.select(old)

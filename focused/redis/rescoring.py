@@ -7,7 +7,7 @@ Redis to read a thousand records.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from focused.frontier.combining import AnyFloats, combined
 from focused.frontier.store import State
 from focused.prioritizers.base import Prioritizer
-from focused.redis.records import Packing, Records
+from focused.redis.records import Packing, Records, RelevanceOf
 from focused.redis.server import Server, operation
 
 T = TypeVar("T")
@@ -50,11 +50,9 @@ class _Slice:
 
 
 class SharedRescoring:
-    """One re-scoring by one snapshot of the prioritizer; ``relevance_of`` gives R of pages, by their links."""
+    """One re-scoring by one snapshot of the prioritizer."""
 
-    def __init__(
-        self, server: Server, prioritizer: Prioritizer, relevance_of: Callable[[NDArray[Any]], NDArray[np.float32]]
-    ) -> None:
+    def __init__(self, server: Server, prioritizer: Prioritizer, relevance_of: RelevanceOf) -> None:
         self._server, self._relevance_of = server, relevance_of
         self._packing = Packing(prioritizer.id_bits)
         self._prioritizer = prioritizer

@@ -63,10 +63,12 @@ class SharedStanding(Standing):
     """How a shared crawl stands, as the script tells it.
 
     ``model`` counts the models published, ``last_lesson`` is the number of the lessons that came last, ``revised``
-    counts the changes of notes, ``critic`` is the newest version of a critic that learns on the job, with so many pages
-    it has ``learned_at``, and ``judged`` is the version by which all pages before it were judged anew; ``outdated`` came
-    in with older verdicts since. ``dropped`` counts the links there was no room for, ``taken_back`` the leases of dead workers,
+    counts the changes of notes, ``dropped`` the links there was no room for, ``taken_back`` the leases of dead workers,
     ``refused`` what was said under leases that were lost.
+
+    ``critic`` is the newest version of a critic that learns on the job, from ``learned_at`` pages; ``judged`` is the
+    version by which all pages before it were judged anew, and ``outdated`` counts those that came in with older verdicts
+    since.
     """
 
     model: int = 0

@@ -82,9 +82,10 @@ class RedisStore:
     """One worker's view of a crawl in Redis. ``identity`` says whose crawl it is: checked on opening.
 
     Of a waiting link at most ``most_pieces`` pieces of evidence are kept, and ``most_bytes`` of them (0 = any number)
-    or the first one. The lessons of the newest ``most_anew`` pages are kept to be taught anew. Of more than ``most_waiting`` links the worst are dropped when all are scored again. A worker that
-    gave no sign of life for ``lease_seconds`` loses its leases. Redis is waited for ``redis_patience`` seconds, or
-    until ``is_ending()``.
+    or the first one. The lessons of the newest ``most_anew`` pages are kept, to be taught anew when the critic has
+    learned. Of more than ``most_waiting`` links the worst are dropped when all are scored again. A worker that gave no
+    sign of life for ``lease_seconds`` loses its leases. Redis is waited for ``redis_patience`` seconds, or until
+    ``is_ending()``.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
 """Verdicts that change: what is kept of pages, so that a critic that has learned can judge them anew.
 
-The trainer publishes each version of the critic first, and then revises the verdicts. So whatever dies in between leaves
-pages whose version says that they are to be judged anew, and whoever is next does so. Everything here may be done in a
+The trainer publishes each version of the critic first, and then revises the verdicts. So whoever dies in between leaves
+pages whose version says that they are to be judged anew, and the next one does so. Everything here may be done in a
 thread, over a connection of its own, and may be done twice.
 """
 

@@ -80,7 +80,7 @@ class SharedLearning:
         self._closing = Lock()
         self._is_stale = False
         self._rests_until = self._next_step = 0.0
-        self._trains = self._busy = self._is_closed = False
+        self._trains = self._has_begun = self._busy = self._is_closed = False
 
     def renew(self) -> None:
         """Take or keep the role of the trainer, if it is free and there is something to do for one."""
@@ -168,7 +168,7 @@ class SharedLearning:
 
     async def _follow(self) -> None:
         """Load what the trainer published."""
-        self._trainer = None
+        self._trainer, self._has_begun = None, False
         if self.store.standing().model == self._version:
             return
         loaded = await _in_thread(self._load)
@@ -243,7 +243,9 @@ class SharedLearning:
                 untaught=partial(self.parts.untaught, self.crawler.settings),
                 most_anew=self._most_anew,
             )
-            logger.info("This worker is the trainer")
+            if not self._has_begun:
+                logger.info("This worker is the trainer")
+            self._has_begun = True
         return self._trainer.train()
 
     def _adopt(self, trained: Trained) -> None:

@@ -129,7 +129,7 @@ class RoleLost(RuntimeError):
 
 
 def _begun(pool: Pool, prioritizer: Prioritizer) -> tuple[Prioritizer, int, int]:
-    """What was published last, the number of the last lessons it knows, and by which critic's verdicts it was taught."""
+    """What was published last, the number of the last lessons it knows, and the critic whose verdicts taught it."""
     try:
         model = pool.model(MODEL)
         if model is not None:
