@@ -67,8 +67,8 @@ class SharedStanding(Standing):
     ``refused`` what was said under leases that were lost.
 
     ``critic`` is the newest version of a critic that learns on the job, from ``learned_at`` pages; ``judged`` is the
-    version by which all pages before it were judged anew, and ``outdated`` counts those that came in with older verdicts
-    since.
+    version by which all pages before it were judged anew, and ``outdated`` counts those that came in since then with
+    older verdicts.
     """
 
     model: int = 0

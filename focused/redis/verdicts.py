@@ -70,12 +70,12 @@ class SharedVerdicts:
         return np.frombuffer(b"".join(parts), _VERDICT)[where]
 
     def by_now(self, pooled: Sequence[Pooled], prioritizer: Prioritizer) -> list[Pooled]:
-        """Lessons with the verdicts and the evidence of now, for a prioritizer whose critic has learned."""
+        """Lessons with the verdicts that the pages have now, and with evidence as the prioritizer's critic sees it."""
         taught = [one.lessons for one in pooled if one.lessons is not None]
-        critic = prioritizer.critic
-        if not taught or not isinstance(critic, LearningCritic) or not critic.version:
+        if not taught:
             return list(pooled)
-        self.settle(critic)
+        if isinstance(critic := prioritizer.critic, LearningCritic):
+            self.settle(critic)
         together = Lessons.concat(taught)
         rows = len(together)
         found = self._verdicts(np.concatenate([together.evidence.link, together.evidence.source]))

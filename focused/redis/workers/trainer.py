@@ -77,7 +77,9 @@ class PooledTrainer:
             batches, failed = self._begin_anew()
         else:
             pooled = self._pool.lessons_after(self.read, _AT_ONCE)
-            batches, failed = self._go_on(self._pool.verdicts.by_now(pooled, self._prioritizer))
+            if self._taught_by:
+                pooled = self._pool.verdicts.by_now(pooled, self._prioritizer)
+            batches, failed = self._go_on(pooled)
         if self._prioritizer is before and not failed:
             return None
         published = self._pool.publish(MODEL, self._prioritizer.state(), self._known, self._taught_by)
