@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from focused.frontier.combining import AnyFloats, combined
 from focused.frontier.store import State
 from focused.prioritizers.base import Prioritizer
-from focused.redis.records import Packing, Records, RelevanceOf
+from focused.redis.records import Packing, Records, RelevanceOf, version_of
 from focused.redis.server import Server, operation
 
 T = TypeVar("T")
@@ -130,9 +130,17 @@ class SharedRescoring:
         """The score of each record from all its evidence; 0 where there is none."""
         if not len(records.rows):
             return np.zeros(len(records.state), np.float32)
-        evidence = records.seen_now(self._prioritizer, self._relevance_of)
-        scores = self._prioritizer.finite_scores(evidence)
+        self._write_seen(records, records.see_again(self._prioritizer, self._relevance_of))
+        scores = self._prioritizer.finite_scores(records.evidence)
         return combined(scores, records.rows, len(records.state), self._prioritizer.combine)
+
+    def _write_seen(self, records: Records, rows: NDArray[np.int64]) -> None:
+        """Evidence that is seen otherwise since the critic has learned is written, so that this is done once."""
+        evidence, links = records.evidence, dict[int, list[Any]]()
+        for row, link in zip(rows.tolist(), evidence.link[rows].tolist(), strict=True):
+            links.setdefault(link, [link]).extend([records.heads[row].tobytes(), evidence.dense[row].tobytes()])
+        for some in _chunks(list(links.values()), _AT_ONCE):
+            self._server.ask("see_again", version_of(self._prioritizer), some)
 
     def _write(self, read: _Slice, waits: NDArray[np.bool_], ranks: NDArray[np.float32]) -> None:
         """Put the links that still wait in order, host by host, the best first."""

@@ -542,9 +542,10 @@ class RedisStore:
         raw, sources = found
         records = self._packing.read([raw], np.array([link], np.int64))
         known = dict(zip(records.evidence.source.tolist(), sources, strict=True))
-        evidence = records.seen_now(
+        records.see_again(
             self._prioritizer, lambda pages: np.array([known[page] for page in pages.tolist()], np.float32)
         )
+        evidence = records.evidence
         return (evidence, sources) if len(evidence) else None
 
 

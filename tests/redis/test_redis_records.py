@@ -78,8 +78,10 @@ def test_evidence_that_an_older_critic_saw_is_seen_by_the_newest():
         asked.extend(pages.tolist())
         return np.full(len(pages), 0.9, np.float32)
 
-    assert read.seen_now(Renewing(2), relevance_of).dense[:, 0] == pytest.approx([0.9, 0.2])
+    assert read.see_again(Renewing(2), relevance_of).tolist() == [0]
+    assert read.evidence.dense[:, 0] == pytest.approx([0.9, 0.2])
     assert asked == [7]
+    assert not len(read.see_again(Renewing(1), relevance_of)), "by a critic that is older still"
 
 
 def test_records_without_evidence_are_read():
