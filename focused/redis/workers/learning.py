@@ -31,6 +31,7 @@ from focused.redis.store import RedisStore
 from focused.redis.workers.rescorer import Rescorer
 from focused.redis.workers.trainer import PooledTrainer, RoleLost, Trained, restored
 from focused.visits.revision import learn_and_judge, next_revision
+from focused.visits.seeds import restore_critic
 from focused.visits.training import MODEL, Training
 
 logger = logging.getLogger(__name__)
@@ -54,7 +55,7 @@ class PooledTraining(Training):
         self._store.pool(lease, lessons)
 
     def save(self, untaught: Iterable[int]) -> None:
-        """Whoever leaves last leaves no page that was judged by an older critic."""
+        """Whoever leaves, perhaps as the last one, leaves no page with the verdict of an older critic."""
         if (critic := self._parts.visits.learning_critic) is not None:
             self._store.settle_verdicts(critic)
 
@@ -90,7 +91,7 @@ class SharedLearning:
     def tell(self) -> None:
         """Tell the other components, once all pages were judged by the newest critic."""
         version = self.parts.visits.critic.version
-        if version != self._told_version and not self._has_outdated():
+        if version == self.store.standing().critic != self._told_version and not self._has_outdated():
             self._told_version = version
             self.crawler.signals.send_catch_log(signals.verdicts_revised, spider=self.crawler.spider)
 
@@ -191,6 +192,8 @@ class SharedLearning:
 
     def _adopt_critic(self, critic: LearningCritic) -> None:
         self._critic_version = critic.version
+        # While this one learned, others may have shown theirs a seed.
+        restore_critic(critic, self.store)
         self.parts.visits.adopt_critic(critic)
         self.store.adopt_critic(critic)
         # Whoever trains begins anew; links are scored by what the critic says now.
