@@ -19,7 +19,7 @@ from focused.lab.redis.server import RedisServer
 from focused.prioritizers.best_first import BestFirst
 from focused.redis.reading.reader import open_readers
 from focused.redis.server import forget
-from focused.redis.store import RedisStore
+from focused.redis.store import FORMAT, RedisStore
 from tests.frontier.frontiers import (
     Frontier,
     Plain,
@@ -941,16 +941,19 @@ def test_evidence_of_one_link_takes_no_more_bytes_than_it_may_and_the_first_stay
 
 
 def test_all_keys_of_a_crawl_lie_in_one_slot(redis_cluster):
-    frontier = Frontier(redis_cluster)
+    frontier = Frontier(redis_cluster, most_anew=9)
     add(frontier.store, NewLink("http://seed/", "seed", base=SEED_RANK))
-    frontier.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.5)])
-    frontier.store.save_model("prioritizer", {}, 0)
+    frontier.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.5), ("http://h/c", 0.4)])
+    frontier.store.save_model("prioritizer", {}, 1)
+    assert frontier.store._pool.publish_critic(Version(1), 1)
+    judged(frontier.store, lease(frontier.store), 0)
     frontier.store.note("key", "value")
     rescore(frontier.store)
     lease(frontier.store)
     frontier.store.commit()
     with redis_cluster.client() as client:
         keys = client.keys("*")
+        assert {key.partition(b":")[2].partition(b":")[2] for key in keys} > {b"gists", b"outdated", b"taught"}
         assert len(keys) > 15
         assert len({client.execute_command("CLUSTER KEYSLOT", key) for key in keys}) == 1
         assert all(key.startswith(b"{focused:test}:") for key in keys)
@@ -986,6 +989,14 @@ def test_a_worker_of_another_topic_is_refused(redis):
     with pytest.raises(JobRefused, match="made with topic 'chess', this one has 'go'"):
         open_redis(redis, identity={"topic": "go", "prioritizer": "plain"})
     open_redis(redis, identity={"topic": "chess", "prioritizer": "plain"}).close()
+
+
+def test_a_crawl_that_an_older_version_has_written_is_refused(redis):
+    open_redis(redis).close()
+    with redis.client() as client:
+        client.hset("{focused:test}:meta", "of:format", FORMAT - 1)
+    with pytest.raises(JobRefused, match=f"made with format '{FORMAT - 1}', this one has '{FORMAT}'"):
+        open_redis(redis)
 
 
 def test_a_prioritizer_whose_evidence_is_packed_otherwise_is_refused(redis):
