@@ -134,7 +134,11 @@ class SharedVerdicts:
             self._server.ask("judged", version)
         # Where another worker has published the next version, it is at this, too.
         while self._server.standing.critic == version and (orders := self._server.ask("outdated", _GISTS_AT_ONCE)):
-            yield self._kept([int(order) for order in orders])
+            pages = self._kept([int(order) for order in orders])
+            if not pages.links:
+                # Redis has thrown away what was kept of them.
+                return
+            yield pages
 
 
 def class_to_bytes(name: str) -> bytes:

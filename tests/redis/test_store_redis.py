@@ -792,6 +792,17 @@ def test_a_critic_that_cannot_judge_pages_anew_leaves_them_their_verdicts(redis,
     assert one.standing().relevance == pytest.approx(0.5)
 
 
+def test_pages_of_which_redis_has_thrown_away_what_was_kept_are_left_as_they_are(redis, workers):
+    (one,) = workers(1)
+    fill(one, 1)
+    one._pool.publish_critic(Version(1), 1)
+    judged(one, lease(one), 0)
+    with redis.client() as client:
+        client.delete("{focused:test}:gists")
+    one.settle_verdicts(Version())
+    assert versions(redis) == [0]
+
+
 def test_readers_follow_the_newest_verdicts(redis, workers):
     (one,) = workers(1)
     fill(one, 3)
