@@ -32,7 +32,8 @@ from focused.lab.site.reply import Reply, SiteRequest, stored
 from focused.lab.site.server import SiteServer
 from focused.prioritizers.focused import Focused
 
-SETTINGS = {"ROBOTSTXT_OBEY": False, "DOWNLOAD_TIMEOUT": 600, "LOG_LEVEL": "INFO"}
+# A critic that does not learn on the job: the evidence that is put in is as for one.
+SETTINGS = {"ROBOTSTXT_OBEY": False, "DOWNLOAD_TIMEOUT": 600, "LOG_LEVEL": "INFO", "FOCUSED_CRITIC": "keywords"}
 TICK = 0.05
 # A re-scoring that is at work gives some host a new order within so many seconds.
 PAUSE = 1.0

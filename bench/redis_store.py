@@ -1,6 +1,6 @@
 """The frontier in Redis: work a page there and here, bytes a waiting link, scoring everything again.
 
-    python -m bench.redis_store [--web demo] [--links 200000] [--pages 1500]
+    python -m bench.redis_store [--web demo] [--links 200000] [--pages 1500] [--learning]
 
 Pages and links are those of a generated web, with the evidence of the default prioritizer; there are as many copies of
 it as it takes. Aims: at most 0.5 ms of Redis a page, at most 700 bytes of it a waiting
@@ -8,7 +8,8 @@ link, a million of links scored again within 8 s (beside a crawl: `bench/redis_r
 
 Prints Redis's own time a page (INFO commandstats), the CPU a page of a worker on Redis and, in the same run, of one on
 SQLite; what an empty call costs, what is kept of a page that was fetched, what learning costs; the memory of
-the keys; and how long it takes to score everything again. `bench/scale.py` reads it.
+the keys; and how long it takes to score everything again. `bench/scale.py` reads it. With `--learning` there is a
+critic that learns on the job, for which more is kept; all evidence that is scored again was seen by an older version.
 """
 
 from __future__ import annotations
@@ -24,7 +25,9 @@ from random import Random
 
 import numpy as np
 
-from focused.critics.base import Verdict
+from focused.critics.base import LearningCritic, Verdict
+from focused.critics.combined import CombinedCritic
+from focused.defaults import DEFAULTS
 from focused.frontier.store import SEED_RANK, FrontierStore, Lease, NewLink, Outcome, PageRecord
 from focused.frontier.store_sqlite import SqliteStore
 from focused.lab.demo.webs import WEBS, make_web
@@ -40,6 +43,7 @@ from focused.redis.store import RedisStore
 from focused.redis.workers.trainer import PooledTrainer
 
 FETCHED = 1 / 3
+KEYWORDS = ("star", "galaxy", "telescope", "planet", "comet")
 LESSONS = 2_000
 EMPTY = 1_000
 # As long as those of a crawl are.
@@ -59,12 +63,13 @@ Teach = Callable[[Lease, Lessons | None], None]
 
 @dataclass
 class Seen:
-    """A page as the crawl sees it: its links, their evidence and scores."""
+    """A page as the crawl sees it: its links, their evidence and scores, and what its critic wants to be kept of it."""
 
     url: str
     urls: list[str]
     evidence: Evidence
     scores: np.ndarray
+    gist: bytes
 
 
 def read_web(name: str, prioritizer: Focused) -> dict[str, Seen]:
@@ -74,7 +79,8 @@ def read_web(name: str, prioritizer: Focused) -> dict[str, Seen]:
         if answer.status == 200 and dict(answer.headers)["Content-Type"].startswith("text/html"):
             page = page_from_html(answer.body, url)
             evidence = prioritizer.evidence(page, Verdict(random.random() ** 4), page.links)
-            seen[url] = Seen(url, page.links.urls, evidence, prioritizer.score(evidence))
+            gist = prioritizer.critic.gist(page) if isinstance(prioritizer.critic, LearningCritic) else b""
+            seen[url] = Seen(url, page.links.urls, evidence, prioritizer.score(evidence), gist)
     return seen
 
 
@@ -121,7 +127,8 @@ class Worker:
     def _page(self, lease: Lease, page: Seen, copy: str) -> None:
         store = self.store
         digest = url_to_key(f"{page.url}?{copy}")
-        store.record(lease, PageRecord(0, page.url, 0.5, digest, item={**ITEM, "url": page.url, "parent": page.url}))
+        item = {**ITEM, "url": page.url, "parent": page.url}
+        store.record(lease, PageRecord(0, page.url, 0.5, digest, gist=page.gist, item=item))
         urls = [f"{url}?{copy}" for url in page.urls]
         known = store.known(urls)
         wanted = np.flatnonzero(known.wanted & (known.links != lease.link))
@@ -137,7 +144,9 @@ class Worker:
 
 
 def open_store(server: RedisServer, prioritizer: Focused, worker: str, *, crawl: str = "bench") -> RedisStore:
-    return PromptStore(server.client(60.0), crawl, worker, prioritizer, most_late=5, patience=0.25)
+    most_anew = DEFAULTS["FOCUSED_LESSONS_ANEW"] if prioritizer.critic is not None else 0
+    client = server.client(60.0)
+    return PromptStore(client, crawl, worker, prioritizer, most_late=5, most_anew=most_anew, patience=0.25)
 
 
 def cost_of_pages(server: RedisServer, folder: Path, prioritizer: Focused, pages: dict[str, Seen], number: int) -> None:
@@ -157,8 +166,8 @@ def cost_of_pages(server: RedisServer, folder: Path, prioritizer: Focused, pages
                 cpu[name] += time.process_time() - began
         stats = client.info("commandstats")
         kept = sum(
-            client.memory_usage(redis.server.prefix + key, samples=1_000)
-            for key in ("pages", "items", "digests", "past")
+            client.memory_usage(redis.server.prefix + key, samples=1_000) or 0
+            for key in ("pages", "items", "digests", "past", "gists")
         )
         entry = client.memory_usage(redis.server.prefix + "ids", samples=1_000) / client.hlen(
             redis.server.prefix + "ids"
@@ -175,6 +184,12 @@ def cost_of_pages(server: RedisServer, folder: Path, prioritizer: Focused, pages
     print(f"empty call       {empty / 1000:.3f} ms of Redis")
     print(f"fetched          {kept / redis.standing().pages + entry:.0f} bytes a page")
     print(f"learning         {cost_of_learning(server, redis):.2f} ms of the trainer's CPU a page")
+    with server.client() as client:
+        gists, lessons = (redis.server.prefix + key for key in ("gists", "taught"))
+        if there := client.llen(lessons):
+            gist = client.memory_usage(gists, samples=1_000) / client.hlen(gists)
+            lesson = client.memory_usage(lessons, samples=1_000) / there
+            print(f"to learn anew    {gist:.0f} bytes a page, and {lesson:.0f} for its lessons")
     redis.close()
     sqlite.close()
 
@@ -253,8 +268,9 @@ def main() -> None:
     parser.add_argument("--links", type=int, default=200_000)
     parser.add_argument("--hosts", type=int, default=0, help="spread them over so many hosts; 0 = as the web does")
     parser.add_argument("--pages", type=int, default=1_500)
+    parser.add_argument("--learning", action="store_true", help="with a critic that learns on the job")
     options = parser.parse_args()
-    prioritizer = Focused()
+    prioritizer = Focused(critic=CombinedCritic(keywords=KEYWORDS) if options.learning else None)
     pages = read_web(options.web, prioritizer)
     learned = taught(prioritizer, list(pages.values()))
     with tempfile.TemporaryDirectory() as folder, RedisServer(Path(folder)) as server:
@@ -267,6 +283,8 @@ def main() -> None:
         standing = store.standing()
         seconds = time.perf_counter() - began
         print(f"{standing.waiting:,} links wait, {standing.evidence:,} pieces; filled in {seconds:.0f} s")
+        if isinstance(critic := learned.critic, LearningCritic):
+            store.adopt_critic(critic.learn_from_pages([page.gist for page in pages.values()]) or critic)
         first = rescore(store)
         memory(server, options.links)
         with server.client() as client:

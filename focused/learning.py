@@ -16,9 +16,9 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.threads import deferToThread
 
 from focused import signals
-from focused.critics.base import Critic, LearningCritic
+from focused.critics.base import Critic
 from focused.defaults import read
-from focused.frontier.store import StoreBroken, VerdictStore
+from focused.frontier.store import StoreBroken
 from focused.job import OpenJob
 from focused.prioritizers.base import Prioritizer
 from focused.prioritizers.trainer import Trainer
@@ -57,9 +57,11 @@ class Learning:
         self._save_every: int = read(crawler.settings, "FOCUSED_SAVE_EVERY")
         self._credit = 0
         self._busy = False
-        critic = visits.critic
-        if isinstance(critic, LearningCritic) and critic.is_learning and not isinstance(job.store, VerdictStore):
-            logger.info("In a shared crawl the critic %s judges by what was given: it does not learn", critic.name)
+        if visits.critic.is_learning and visits.learning_critic is None:
+            logger.info(
+                "The critic %s judges by what was given: where this job is kept, no page can be judged anew",
+                visits.critic.name,
+            )
 
     async def page_done(self, visit: Visit) -> None:
         """Label the page's lessons, count it, and learn if a batch is due."""
@@ -93,10 +95,8 @@ class Learning:
             self._busy = False
 
     def _is_revision_due(self) -> bool:
-        critic, store = self._visits.critic, self._job.store
-        if not (isinstance(critic, LearningCritic) and critic.is_learning and isinstance(store, VerdictStore)):
-            return False
-        return store.standing().pages >= self._next_revision
+        learns = self._job.training.learns_here and self._visits.learning_critic is not None
+        return learns and self._job.store.standing().pages >= self._next_revision
 
     async def _revise(self) -> None:
         """The critic learns; pages are judged, the prioritizer is taught, and all that waits is scored anew."""

@@ -62,6 +62,11 @@ class Critic(ABC):
     version: int = 0
     """How often it has learned from the pages of its crawl."""
 
+    @property
+    def is_learning(self) -> bool:
+        """Whether it goes on learning from the pages of its crawl."""
+        return False
+
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if "name" not in cls.__dict__:
@@ -148,4 +153,4 @@ class LearningCritic(Critic):
 
     @abstractmethod
     def restore_learned(self, learned: Arrays) -> None:
-        """Restore what `learned` returned."""
+        """Restore what `learned` returned, in this snapshot alone: what it is a copy of stays as it is."""

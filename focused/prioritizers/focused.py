@@ -41,6 +41,7 @@ from focused.prioritizers.base import (
 from focused.prioritizers.features import Layout, LinkFeature, Look, LookAgain, Number, Place, Words
 from focused.prioritizers.kalman import KalmanLearner
 from focused.prioritizers.novelty import BITS, DirectoryVisits
+from focused.prioritizers.opinions import DECODED_BITS
 from focused.prioritizers.options import check_made_alike
 from focused.prioritizers.places import directory, elements, has_no_text, innermost, own_list, own_page, part_of_host
 
@@ -160,7 +161,8 @@ class Focused(Prioritizer):
         switches = {**parts, "offsets": offsets, "reads": reads, "source": source, "graded": graded, "rarity": rarity}
         self.d_max, self.offsets, self.graded = d_max, offsets, graded
         self.novelty = novelty
-        self.id_bits = max(bits, BITS)
+        reads_again = reads and critic is not None and critic.is_learning
+        self.id_bits = max(bits, BITS, DECODED_BITS if reads_again else 0)
         off = [name for name, is_on in switches.items() if not is_on]
         self.layout = Layout(self.features, off=off, spread=spread)
         self.dense = self.layout.dense

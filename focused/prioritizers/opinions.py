@@ -15,6 +15,9 @@ from focused.pages.tokens import Ids
 from focused.prioritizers.rows import logit
 
 _WITHIN = (0, 3)
+DECODED_BITS = 24
+"""So many of the upper bits of an id tell which word it is of: one in some hundreds is taken for another."""
+_CUT = np.uint32(32 - DECODED_BITS)
 SPANS = ("words before those read", "words read before the link", "words of the link", "words read after it")
 """Numbers of evidence: which of the words around a link, in their order, the critic reads."""
 
@@ -71,7 +74,7 @@ def opinions_again(critic: Critic, evidence: Evidence, where: NDArray[np.int64])
 def _decoded(ids: Ids, critic: LearningCritic) -> Ids:
     """The words behind ids of ⟨word, offset⟩ pairs; 0 for those that the critic does not know."""
     mixed, words = _hashed(critic, critic.version)
-    at, found = look_up(mixed, ids)
+    at, found = look_up(mixed, ids >> _CUT)
     return np.where(found, words[at] if len(words) else 0, 0).astype(np.uint32)
 
 
@@ -80,6 +83,7 @@ def _hashed(critic: LearningCritic, version: int) -> tuple[Ids, Ids]:  # noqa: A
     """The ids of all words that a critic knows at all offsets that are read, sorted, and the words."""
     words = critic.known_words()
     offsets = np.arange(-_WITHIN[1], _WITHIN[1] + 1)
-    mixed, each = mix(np.tile(words, len(offsets)), np.repeat(offsets, len(words))), np.tile(words, len(offsets))
+    each = np.tile(words, len(offsets))
+    mixed = mix(each, np.repeat(offsets, len(words))) >> _CUT
     order = np.argsort(mixed)
     return mixed[order], each[order]

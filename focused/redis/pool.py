@@ -5,7 +5,8 @@ Everything here may be done in a thread, over a connection of its own, and may b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any
@@ -13,11 +14,16 @@ from typing import Any
 from numpy.typing import NDArray
 
 from focused.arrays import load_arrays, save_arrays
+from focused.critics.base import LearningCritic
 from focused.frontier.store import StoreBroken
 from focused.prioritizers.base import Prioritizer
 from focused.redis.lessons import Pooled, bytes_to_pooled
 from focused.redis.rescoring import SharedRescoring
 from focused.redis.server import Server
+from focused.redis.verdicts import SharedVerdicts
+from focused.visits.training import CRITIC
+
+_AT_ONCE = 500
 
 
 class ModelDamaged(StoreBroken):
@@ -26,11 +32,15 @@ class ModelDamaged(StoreBroken):
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What was published: its version, the number of the last lessons it knows, and what tells it from others."""
+    """What was published: its version, the number of the last lessons it knows, and what tells it from others.
+
+    ``critic`` is the version of the critic by whose verdicts it was taught.
+    """
 
     version: int
     upto: int
     stamp: int
+    critic: int
     state: dict[str, NDArray[Any]]
 
 
@@ -39,32 +49,67 @@ class Pool:
 
     def __init__(self, server: Server) -> None:
         self._server = server
+        self.verdicts = SharedVerdicts(server)
 
     def lessons_after(self, number: int, most: int) -> list[Pooled]:
         """The lessons that came after those with a number, at most so many."""
         first, raw = self._server.ask("lessons", number, most)
         return [bytes_to_pooled(int(first) + i, data) for i, data in enumerate(raw or [], 1)]
 
-    def publish(self, name: str, state: Mapping[str, NDArray[Any]], upto: int) -> tuple[int, int] | None:
-        """Give a model to all, with its version and stamp; None if another worker is the trainer now."""
+    def lessons_anew(self, prioritizer: Prioritizer, most: int) -> Iterator[Pooled]:
+        """The newest lessons, those that a model knew included, by the verdicts that pages have now."""
+        taught, upto, _ = self._server.ask("taught", 0, 0)
+        last = self._server.standing.last_lesson
+        skipped = max(taught + last - upto - most, 0)
+        for begin in range(skipped, taught, _AT_ONCE):
+            _, _, raw = self._server.ask("taught", begin, min(_AT_ONCE, taught - begin))
+            yield from self.verdicts.by_now([bytes_to_pooled(upto, data) for data in raw], prioritizer)
+        for begin in range(upto + max(skipped - taught, 0), last, _AT_ONCE):
+            pooled = self.lessons_after(begin, min(_AT_ONCE, last - begin))
+            yield from self.verdicts.by_now(pooled, prioritizer)
+
+    def publish(
+        self, name: str, state: Mapping[str, NDArray[Any]], upto: int, critic: int = 0
+    ) -> tuple[int, int] | None:
+        """Give a model to all, with its version and stamp; None if another worker is the trainer now.
+
+        ``critic`` is the version of the critic whose verdicts have taught it.
+        """
         raw = save_arrays(state)
         digest = _digest(raw)
-        version = self._server.ask("save_model", name, upto, digest, raw)
+        version = self._server.ask("save_model", name, upto, digest, raw, critic)
         return (int(version), _stamp(digest)) if version else None
+
+    def publish_critic(self, critic: LearningCritic, pages: int) -> bool:
+        """Give the next version of the critic to all; False if another worker is the trainer, or was, meanwhile."""
+        raw = save_arrays(critic.learned())
+        return self.verdicts.publish(critic, raw, _digest(raw), pages)
+
+    def newest(self, critic: LearningCritic) -> LearningCritic:
+        """The critic as it was published last; the given one, which judges at the same time, stays as it is."""
+        model = self.model(CRITIC)
+        if model is None or model.version == critic.version:
+            return critic
+        new = copy(critic)
+        try:
+            new.restore_learned(model.state)
+        except (ValueError, KeyError) as error:
+            raise ModelDamaged(f"version {model.version} of the critic in Redis does not fit: {error}") from error
+        return new
 
     def model(self, name: str) -> Model | None:
         """What was published last; ModelDamaged if it is not whole."""
         kept = self._server.ask("load_model", name)
         if not kept:
             return None
-        version, upto, digest, raw = kept
+        version, upto, digest, raw, critic = kept
         if _digest(raw) != digest:
             raise ModelDamaged(f"the model {name!r} of {self._server.prefix[:-1]} in Redis is damaged: delete its key")
-        return Model(int(version), int(upto), _stamp(digest), load_arrays(raw))
+        return Model(int(version), int(upto), _stamp(digest), int(critic), load_arrays(raw))
 
     def rescoring(self, prioritizer: Prioritizer) -> SharedRescoring:
         """The work of scoring all that waits by a snapshot of the prioritizer."""
-        return SharedRescoring(self._server, prioritizer)
+        return SharedRescoring(self._server, prioritizer, self.verdicts.relevance)
 
 
 def _digest(data: bytes) -> bytes:

@@ -11,13 +11,15 @@ four, eight or sixteen) in a second one.
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from focused.pages.evidence import Evidence
+from focused.prioritizers.base import Prioritizer
 
 _WORD = 4
 HEAD = np.dtype(
@@ -41,22 +43,48 @@ HEAD = np.dtype(
     ]
 )
 """What a record begins with; the address follows."""
-_PIECE = struct.Struct("<HHHHI")
+_PIECE = struct.Struct("<HBBHHI")
+_PIECE_HEAD = np.dtype(
+    [("words", "<u2"), ("width", "u1"), ("version", "u1"), ("count", "<u2"), ("leaf", "<u2"), ("source", "<u4")]
+)
 _PIECE_WORDS = _PIECE.size // _WORD
 _MOST = 0xFFFF
+_LAST_VERSION = 0xFF
+
+RelevanceOf = Callable[[NDArray[Any]], NDArray[np.float32]]
+"""Gives R of pages, by the numbers of their links."""
 
 
 @dataclass(frozen=True, slots=True)
 class Records:
     """Many records: where each link stands, what is added to its score, and all their evidence as one batch.
 
-    ``rows[i]`` says to which of the records row *i* of the evidence belongs.
+    ``rows[i]`` says to which of the records row *i* of the evidence belongs; with ``heads[i]`` its piece begins.
     """
 
     state: NDArray[np.uint8]
     base: NDArray[np.float32]
     rows: NDArray[np.int64]
+    heads: NDArray[np.void]
     evidence: Evidence
+
+    def see_again(self, prioritizer: Prioritizer, relevance_of: RelevanceOf) -> NDArray[np.int64]:
+        """See evidence that was written before the critic has learned as the prioritizer's critic sees it now.
+
+        The rows that are seen otherwise now.
+        """
+        old = np.flatnonzero(self.heads["version"] < version_of(prioritizer))
+        part = self.evidence.select(old)
+        seen = prioritizer.renewed(part, relevance_of(part.source)) if len(old) else part
+        if seen is part:
+            return old[:0]
+        self.evidence.dense[old] = seen.dense
+        return old
+
+
+def version_of(prioritizer: Prioritizer) -> int:
+    """The version of the critic that a prioritizer asks."""
+    return prioritizer.critic.version if prioritizer.critic is not None else 0
 
 
 class Packing:
@@ -70,8 +98,9 @@ class Packing:
         """How many of the upper bits of an id are kept."""
         return 16 + self._second
 
-    def pieces(self, evidence: Evidence, source: int) -> list[bytes]:
-        """Each row of evidence as a piece."""
+    def pieces(self, evidence: Evidence, source: int, version: int = 0) -> list[bytes]:
+        """Each row of evidence as a piece; ``version`` is that of the critic that saw it."""
+        version = min(version, _LAST_VERSION)
         counts = np.minimum(np.diff(evidence.starts), _MOST)
         dense = np.ascontiguousarray(evidence.dense, np.float32)
         width, leaves = dense.shape[1], np.clip(evidence.leaf, 0, _MOST).tolist()
@@ -79,7 +108,7 @@ class Packing:
         for row, (begin, count) in enumerate(zip(evidence.starts.tolist(), counts.tolist(), strict=False)):
             body = dense[row].tobytes() + self._pack(evidence.ids[begin : begin + count])
             words = _PIECE_WORDS + len(body) // _WORD
-            pieces.append(_PIECE.pack(words, width, count, leaves[row], source) + body)
+            pieces.append(_PIECE.pack(words, width, version, count, leaves[row], source) + body)
         return pieces
 
     def read(self, raw: Sequence[bytes], links: NDArray[np.int64]) -> Records:
@@ -91,22 +120,23 @@ class Packing:
         head = words[(begin // _WORD)[:, None] + np.arange(HEAD.itemsize // _WORD)].view(HEAD)[:, 0]
         text = head["length"].astype(np.int64) + head["request"]
         rows, at = _walk(words, begin + HEAD.itemsize + -(-text // _WORD) * _WORD, head["kept"])
-        heads = halves[(at // 2)[:, None] + np.arange(4)].astype(np.int64)
-        width = int(heads[0, 1]) if len(heads) else 0
+        heads = words[(at // _WORD)[:, None] + np.arange(_PIECE_WORDS)].view(_PIECE_HEAD)[:, 0]
+        width = int(heads["width"][0]) if len(heads) else 0
+        counts = heads["count"].astype(np.int64)
         at += _PIECE.size
         dense = words[(at // _WORD)[:, None] + np.arange(width)].view("<f4")
         starts = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum(heads[:, 2], out=starts[1:])
+        np.cumsum(counts, out=starts[1:])
         evidence = Evidence(
             starts,
-            self._unpack(halves, octets, at + _WORD * width, heads[:, 2]),
+            self._unpack(halves, octets, at + _WORD * width, counts),
             dense,
-            heads[:, 3].astype(np.int32),
+            heads["leaf"].astype(np.int32),
             links[rows].astype(np.uint32),
-            words[at // _WORD - 1].astype(np.uint32),
+            heads["source"].astype(np.uint32),
             head["host"][rows].astype(np.uint32),
         )
-        return Records(head["state"], head["base"].astype(np.float32), rows, evidence)
+        return Records(head["state"], head["base"].astype(np.float32), rows, heads, evidence)
 
     def _pack(self, ids: NDArray[np.uint32]) -> bytes:
         packed = (ids >> np.uint32(16)).astype("<u2").tobytes()

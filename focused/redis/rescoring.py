@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from focused.frontier.combining import AnyFloats, combined
 from focused.frontier.store import State
 from focused.prioritizers.base import Prioritizer
-from focused.redis.records import Packing, Records
+from focused.redis.records import Packing, Records, RelevanceOf, version_of
 from focused.redis.server import Server, operation
 
 T = TypeVar("T")
@@ -52,8 +52,8 @@ class _Slice:
 class SharedRescoring:
     """One re-scoring by one snapshot of the prioritizer."""
 
-    def __init__(self, server: Server, prioritizer: Prioritizer) -> None:
-        self._server = server
+    def __init__(self, server: Server, prioritizer: Prioritizer, relevance_of: RelevanceOf) -> None:
+        self._server, self._relevance_of = server, relevance_of
         self._packing = Packing(prioritizer.id_bits)
         self._prioritizer = prioritizer
         self._most_waiting: int = server.options["most_waiting"]
@@ -130,8 +130,17 @@ class SharedRescoring:
         """The score of each record from all its evidence; 0 where there is none."""
         if not len(records.rows):
             return np.zeros(len(records.state), np.float32)
+        self._write_seen(records, records.see_again(self._prioritizer, self._relevance_of))
         scores = self._prioritizer.finite_scores(records.evidence)
         return combined(scores, records.rows, len(records.state), self._prioritizer.combine)
+
+    def _write_seen(self, records: Records, rows: NDArray[np.int64]) -> None:
+        """Evidence that is seen otherwise since the critic has learned is written, so that this is done once."""
+        evidence, links = records.evidence, dict[int, list[Any]]()
+        for row, link in zip(rows.tolist(), evidence.link[rows].tolist(), strict=True):
+            links.setdefault(link, [link]).extend([records.heads[row].tobytes(), evidence.dense[row].tobytes()])
+        for some in _chunks(list(links.values()), _AT_ONCE):
+            self._server.ask("see_again", version_of(self._prioritizer), some)
 
     def _write(self, read: _Slice, waits: NDArray[np.bool_], ranks: NDArray[np.float32]) -> None:
         """Put the links that still wait in order, host by host, the best first."""

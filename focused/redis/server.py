@@ -65,14 +65,27 @@ class SharedStanding(Standing):
     ``model`` counts the models published, ``last_lesson`` is the number of the lessons that came last, ``revised``
     counts the changes of notes, ``dropped`` the links there was no room for, ``taken_back`` the leases of dead workers,
     ``refused`` what was said under leases that were lost.
+
+    ``critic`` is the newest version of a critic that learns on the job, from ``learned_at`` pages; ``judged`` is the
+    version by which all pages before it were judged anew, and ``outdated`` counts those that came in since then with
+    older verdicts.
     """
 
     model: int = 0
     last_lesson: int = 0
     revised: int = 0
+    critic: int = 0
+    learned_at: int = 0
+    judged: int = 0
+    outdated: int = 0
     dropped: int = 0
     taken_back: int = 0
     refused: int = 0
+
+    @property
+    def has_outdated(self) -> bool:
+        """Are there pages with verdicts of a critic that is not the newest?"""
+        return self.judged < self.critic or self.outdated > 0
 
 
 class Server:

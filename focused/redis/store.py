@@ -9,7 +9,8 @@ acknowledged and the next link is leased. Only a worker's own leases are in its 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from math import isinf, nan
 from random import Random
@@ -20,12 +21,13 @@ import numpy as np
 from numpy.typing import NDArray
 from redis import Redis
 
-from focused.critics.base import RELEVANT
+from focused.critics.base import RELEVANT, Critic, LearningCritic, Verdict
 from focused.frontier.store import (
     SEED_RANK,
     Admitted,
     Gate,
     JobRefused,
+    KeptPages,
     Known,
     Lease,
     LinkHost,
@@ -41,10 +43,11 @@ from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Lessons, Prioritizer
 from focused.redis.lessons import pooled_to_bytes
 from focused.redis.pool import Pool
-from focused.redis.records import Packing, body
+from focused.redis.records import Packing, body, version_of
 from focused.redis.server import Server, SharedStanding, operation
+from focused.redis.verdicts import class_to_bytes
 
-FORMAT = 3
+FORMAT = 4
 # What the script knows of an address.
 _KNOWN = np.dtype([("link", "<u4"), ("state", "u1"), ("wanted", "u1"), ("relevance", "<f4")])
 _LONGEST_URL = 65_535
@@ -63,13 +66,15 @@ class _HeldLease(Lease):
     """A lease of this worker's, and what came to be known under it.
 
     ``arrived_by`` is the evidence that led to its page, with the relevance of the pages where it stands. ``ended_at``
-    is the link at which a redirect ended without being followed, its relevance, and whether it is through.
+    is the link at which a redirect ended without being followed, its relevance, and whether it is through. ``pooled``
+    are its lessons, and ``version`` is that of the critic when the first of them was made.
     """
 
     is_suspect: bool = False
     is_returned: bool = False
     arrived_by: tuple[Evidence, list[float]] | None = None
     pooled: list[Lessons] = field(default_factory=list)
+    version: int | None = None
     ended_at: tuple[int, float, bool] | None = None
 
 
@@ -77,9 +82,10 @@ class RedisStore:
     """One worker's view of a crawl in Redis. ``identity`` says whose crawl it is: checked on opening.
 
     Of a waiting link at most ``most_pieces`` pieces of evidence are kept, and ``most_bytes`` of them (0 = any number)
-    or the first one. Of more than ``most_waiting`` links the worst are dropped when all are scored again. A worker that
-    gave no sign of life for ``lease_seconds`` loses its leases. Redis is waited for ``redis_patience`` seconds, or
-    until ``is_ending()``.
+    or the first one. The lessons of the newest ``most_anew`` pages are kept, to be taught anew when the critic has
+    learned. Of more than ``most_waiting`` links the worst are dropped when all are scored again. A worker that gave no
+    sign of life for ``lease_seconds`` loses its leases. Redis is waited for ``redis_patience`` seconds, or until
+    ``is_ending()``.
     """
 
     def __init__(
@@ -95,6 +101,7 @@ class RedisStore:
         most_bytes: int = 560,
         most_deaths: int = 3,
         most_late: int = 0,
+        most_anew: int = 0,
         most_waiting: int = 0,
         lease_seconds: float = 60.0,
         patience: float = 0.0,
@@ -106,6 +113,7 @@ class RedisStore:
             "pieces": most_pieces,
             "bytes": most_bytes or _NO_LIMIT,
             "late": most_late,
+            "anew": most_anew,
             "most_deaths": most_deaths,
             "most_waiting": most_waiting,
             "lease_seconds": lease_seconds,
@@ -187,7 +195,7 @@ class RedisStore:
             return Admitted(np.zeros(0, np.int64), np.zeros(0, np.bool_))
         found: list[list[Any]] = []
         if evidence is not None and scores is not None:
-            pieces = self._packing.pieces(evidence, number)
+            pieces = self._packing.pieces(evidence, number, version_of(self._prioritizer))
             found = [[score, piece] for score, piece in zip(scores.tolist(), pieces, strict=True)]
         keys = [_key(new.key or url_to_key(new.url)) for new in links]
         rows: dict[bytes, list[Any]] = {}
@@ -357,7 +365,9 @@ class RedisStore:
         page.order = int(order)
         if is_duplicate:
             page.outcome = Outcome.DUPLICATE
-        lease.page, self.leases[lease.token].arrived_by = page, self._decode(page.link, found)
+        held = self.leases[lease.token]
+        lease.page, held.arrived_by = page, self._decode(page.link, found)
+        held.version = version_of(self._prioritizer)
         return page
 
     def evidence_of(self, lease: Lease) -> Evidence | None:
@@ -379,7 +389,9 @@ class RedisStore:
     def pool(self, lease: Lease, lessons: Lessons | None) -> None:
         """Have lessons go with a lease's acknowledgement to the worker that trains."""
         if lessons is not None:
-            self.leases[lease.token].pooled.append(lessons)
+            held = self.leases[lease.token]
+            held.pooled.append(lessons)
+            held.version = version_of(self._prioritizer) if held.version is None else held.version
 
     def acknowledge(self, lease: Lease, outcome: Outcome, detail: str = "") -> Outcome:
         held = self.leases.pop(lease.token)
@@ -395,7 +407,7 @@ class RedisStore:
             outcome = Outcome.REDIRECT
         # Pages count for whoever trains, also those that teach nothing.
         teaches = bool(held.pooled) or (page is not None and self._prioritizer.learns)
-        pooled = pooled_to_bytes(page is not None, held.pooled) if teaches else False
+        pooled = pooled_to_bytes(page is not None, held.pooled, held.version or 0) if teaches else False
         fields = _page_fields(page) if page is not None else False
         ended = (lease.token, outcome.value, fields, target, pooled, _to_bytes(detail))
         self._tell("acknowledge", *ended)
@@ -403,6 +415,27 @@ class RedisStore:
         if new_words:
             self._tell("words", new_words)
         return outcome
+
+    # --- verdicts that change ----------------------------------------------------------------------------------
+
+    def kept_pages(self, before: int | None = None) -> Callable[[], Iterator[KeptPages]]:
+        self.commit()
+        return self._pool.verdicts.kept_pages(before)
+
+    def revise_verdicts(self, version: int, links: Sequence[int], verdicts: Sequence[Verdict]) -> None:
+        self.commit()
+        self._pool.verdicts.revise(version, links, verdicts)
+
+    def lessons_anew(self, most: int) -> Callable[[], Iterator[Lessons | None]]:
+        self.commit()
+        prioritizer = self._prioritizer
+        return lambda: (pooled.lessons for pooled in self._pool.lessons_anew(prioritizer, most))
+
+    def settle_verdicts(self, critic: LearningCritic) -> None:
+        """Have the newest critic judge what was judged by an older one."""
+        self.commit()
+        if self.server.standing.has_outdated:
+            self._pool.verdicts.settle(self._pool.newest(critic))
 
     # --- what was learned, and notes ---------------------------------------------------------------------------
 
@@ -416,7 +449,7 @@ class RedisStore:
 
     def save_model(self, name: str, data: Mapping[str, NDArray[Any]], order: int) -> None:
         self.commit()
-        published = self._pool.publish(name, data, order)
+        published = self._pool.publish(name, data, order, version_of(self._prioritizer))
         if published is not None:
             self._stamp = published[1]
 
@@ -431,6 +464,11 @@ class RedisStore:
     def adopt(self, prioritizer: Prioritizer, stamp: int) -> None:
         """Score by a snapshot that others may have, too: they all give it the same stamp."""
         self._prioritizer, self._stamp, self._loaded_stamp = prioritizer, stamp, 0
+
+    def adopt_critic(self, critic: Critic) -> None:
+        """The prioritizer asks another snapshot of the critic from now on. What it has learned is still the same."""
+        self._prioritizer = copy(self._prioritizer)
+        self._prioritizer.critic = critic
 
     def pool_over(self, client: Redis) -> Pool:
         """Lessons and model over another connection, for a thread of this worker's."""
@@ -502,7 +540,12 @@ class RedisStore:
         if not found:
             return None
         raw, sources = found
-        evidence = self._packing.read([raw], np.array([link], np.int64)).evidence
+        records = self._packing.read([raw], np.array([link], np.int64))
+        known = dict(zip(records.evidence.source.tolist(), sources, strict=True))
+        records.see_again(
+            self._prioritizer, lambda pages: np.array([known[page] for page in pages.tolist()], np.float32)
+        )
+        evidence = records.evidence
         return (evidence, sources) if len(evidence) else None
 
 
@@ -540,6 +583,9 @@ def _page_fields(page: PageRecord) -> dict[str, Any]:
         "relevance": float(page.relevance),
         "url": _to_bytes(page.url),
         "found": int(page.outcome is Outcome.PAGE and page.relevance >= RELEVANT),
+        "class": class_to_bytes(page.best_class),
+        "version": page.version,
+        "gist": page.outcome is Outcome.PAGE and (page.gist or False),
         "item": page.outcome is Outcome.PAGE and _to_bytes(json.dumps(page.item, ensure_ascii=False)),
     }
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Callable
+from copy import copy
 
 import numpy as np
 
@@ -147,9 +148,12 @@ def check_on_the_job(make: MakeCritic) -> None:
     other = ready(make)
     must(isinstance(other, LearningCritic), "every critic that is made learns on the job", other)
     if isinstance(other, LearningCritic):
-        other.restore_learned(new.learned())
-        verdicts = [other.judge(one) for one in pages()], [new.judge(one) for one in pages()]
+        restored = copy(other)
+        restored.restore_learned(new.learned())
+        verdicts = [restored.judge(one) for one in pages()], [new.judge(one) for one in pages()]
         must(verdicts[0] == verdicts[1], "restore_learned brings back what learned gave", verdicts)
+        verdicts = [other.judge(one) for one in pages()], before
+        must(verdicts[0] == verdicts[1], "restore_learned changes nothing of what it is a copy of", verdicts)
 
 
 def _alike(one: Verdict, other: Verdict) -> bool:

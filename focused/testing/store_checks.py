@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.frontier.store import SEED_RANK, Admitted, FrontierStore, Lease, NewLink, Outcome, PageRecord
+from focused.critics.base import Verdict
+from focused.frontier.store import (
+    SEED_RANK,
+    Admitted,
+    FrontierStore,
+    Lease,
+    NewLink,
+    Outcome,
+    PageRecord,
+    VerdictStore,
+)
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Combination, Lessons, Prioritizer
 
 OpenStore = Callable[[Prioritizer], FrontierStore]
 """Opens one and the same crawl, again and again; a crawl that nobody knows yet the first time."""
+Teach = Callable[[Any, Lease, Lessons | None], object]
+"""What the `Training` of crawls with such a store does with the lessons of a lease."""
 Rated = Sequence[tuple[str, float]]
 """Addresses of links on a page, each with the number that stands in its evidence."""
 
@@ -39,8 +52,15 @@ class Told(Prioritizer):
 class StoreDriver:
     """Works on a store as a crawl does; `again` closes it and opens it once more where that must change nothing."""
 
-    def __init__(self, open_store: OpenStore, *, reopens: bool = False, prioritizer: Prioritizer | None = None) -> None:
-        self._open, self.reopens = open_store, reopens
+    def __init__(
+        self,
+        open_store: OpenStore,
+        *,
+        reopens: bool = False,
+        prioritizer: Prioritizer | None = None,
+        teach: Teach = lambda *_: None,
+    ) -> None:
+        self._open, self.reopens, self._teach = open_store, reopens, teach
         self.store = open_store(prioritizer or Told())
 
     def again(self) -> FrontierStore:
@@ -106,23 +126,26 @@ class StoreDriver:
         lease = self.next(url)
         digest = hash(url) & 0xFFFFFFFF if digest is None else digest
         item = {"url": url, "relevance": relevance}
-        self.store.record(lease, PageRecord(0, url, relevance, digest, is_short=is_short, item=item))
+        gist = url.encode()
+        self.store.record(lease, PageRecord(0, url, relevance, digest, is_short=is_short, gist=gist, item=item))
         if found:
             self.admit(lease, found)
         lessons = self.store.lessons_of(lease)
+        self._teach(self.store, lease, lessons)
         self.store.acknowledge(lease, Outcome.PAGE)
         return lessons
 
 
-def check_store(new_crawl: Callable[[], OpenStore]) -> None:
+def check_store(new_crawl: Callable[[], OpenStore], teach: Teach = lambda *_: None) -> None:
     """Check what every frontier store must keep; an AssertionError says what is not kept.
 
     ``new_crawl()`` gives a function that opens one crawl, again and again. Each check has a crawl of its own, and runs
-    twice: on a store that stays open, and on one that is closed and opened anew at every step.
+    twice: on a store that stays open, and on one that is closed and opened anew at every step. ``teach`` is needed
+    where lessons go into the store by a way of their own.
     """
     for check in CHECKS:
         for reopens in (False, True):
-            driver = StoreDriver(new_crawl(), reopens=reopens)
+            driver = StoreDriver(new_crawl(), reopens=reopens, teach=teach)
             try:
                 check(driver)
             finally:
@@ -298,6 +321,40 @@ def a_link_may_wait_again_or_be_asked_for(driver: StoreDriver) -> None:
     assert driver.all() == ["http://h/a"]
 
 
+def verdicts_can_be_revised(driver: StoreDriver) -> None:
+    """Where the store allows that: all pages are read in order, and new verdicts count, and teach."""
+    if not isinstance(driver.store, VerdictStore):
+        return
+    driver.seed("http://seed/")
+    driver.page("http://seed/", 0.9, [("http://h/a", 0.9), ("http://h/b", 0.5), ("http://h/c", 0.1)])
+    driver.page("http://h/a", 0.2, digest=7)
+    driver.again()
+    driver.page("http://h/b", 0.8, digest=7)
+    driver.page("http://h/c", 0.6)
+    store: Any = driver.again()
+    links, gists = _kept(store)
+    assert gists == [b"http://seed/", b"http://h/a", b"http://h/c"], "a duplicate is not judged anew"
+    store.revise_verdicts(1, links[1:], [Verdict(0.7, (("birds", 0.7),)), Verdict(0.1)])
+    store = driver.again()
+    standing = store.standing()
+    assert (standing.pages, standing.duplicates, standing.found) == (4, 1, 2)
+    assert np.isclose(standing.relevance, 0.9 + 0.7 + 0.1)
+    assert np.allclose(store.known(["http://h/a", "http://h/b", "http://h/c"]).relevance, [0.7, 0.8, 0.1])
+    assert _kept(store, before=1) == (links[:1], gists[:1])
+    taught = [lessons.relevance.tolist() if lessons else None for lessons in store.lessons_anew(99)()]
+    assert taught == [None, *([np.float32(relevance)] for relevance in (0.7, 0.0, 0.1))]
+    assert [lessons is not None for lessons in store.lessons_anew(2)()] == [True, True], "the newest pages"
+    store.revise_verdicts(2, links[:1], [Verdict(0.3)])
+    store = driver.again()
+    (last,) = store.lessons_anew(1)()
+    assert np.allclose(last.source_relevance, 0.3)
+
+
+def _kept(store: Any, before: int | None = None) -> tuple[list[int], list[bytes]]:
+    read = list(store.kept_pages(before)())
+    return [link for pages in read for link in pages.links], [gist for pages in read for gist in pages.gists]
+
+
 def what_was_learned_and_noted_is_kept(driver: StoreDriver) -> None:
     """Models and notes, by name."""
     store = driver.store
@@ -322,6 +379,7 @@ CHECKS: tuple[Callable[[StoreDriver], None], ...] = (
     a_redirect_is_followed_under_its_lease,
     a_redirect_to_a_page_fetched_before_teaches_its_verdict,
     a_link_may_wait_again_or_be_asked_for,
+    verdicts_can_be_revised,
     what_was_learned_and_noted_is_kept,
 )
 """What `check_store` checks, one by one."""

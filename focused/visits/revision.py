@@ -8,7 +8,7 @@ while verdicts are much the same as those by which it was taught.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from focused.critics.base import Critic, LearningCritic, Verdict
-from focused.frontier.store import FrontierStore, VerdictStore
+from focused.frontier.store import FrontierStore, KeptPages, VerdictStore
 from focused.prioritizers.base import Lessons, Prioritizer
 from focused.prioritizers.trainer import Trainer
 from focused.visits.training import CRITIC, MODEL
@@ -39,6 +39,37 @@ def next_revision(pages: int) -> int:
     return due
 
 
+def learn_and_judge(
+    critic: LearningCritic, read_pages: Callable[[], Iterator[KeptPages]], count: int
+) -> tuple[LearningCritic, list[int], list[Verdict]] | None:
+    """The critic learns from so many pages, and judges all anew; for a thread. None if there was nothing to learn."""
+    new = critic.learn_from_pages(sample_of(read_pages, count, _MOST_LEARNED))
+    if new is None:
+        return None
+    links: list[int] = []
+    verdicts: list[Verdict] = []
+    for pages in read_pages():
+        links += pages.links
+        verdicts += new.judge_again(pages.gists)
+    return new, links, verdicts
+
+
+def has_changed(old: LearningCritic, new: LearningCritic, gists: Sequence[bytes]) -> bool:
+    """Would a prioritizer be taught other things by the one critic than by the other?"""
+    then, now = (
+        new.worth(np.array([verdict.relevance for verdict in critic.judge_again(gists)], np.float32))
+        for critic in (old, new)
+    )
+    return float(np.square(now - then).mean()) > _CHANGED * float(now.var())
+
+
+def sample_of(read_pages: Callable[[], Iterator[KeptPages]], count: int, most: int) -> list[bytes]:
+    """Pages from the whole crawl of ``count`` pages, about as many as ``most``."""
+    step = 1 + count // most
+    gists = (gist for pages in read_pages() for gist in pages.gists)
+    return list(islice(gists, 0, None, step))
+
+
 class Revision:
     """One time that the critic learns. ``untaught`` makes a prioritizer that has learned nothing in this crawl."""
 
@@ -51,13 +82,14 @@ class Revision:
         *,
         most_pages: int,
     ) -> None:
+        critic = visits.learning_critic
+        assert critic is not None
         assert isinstance(store, VerdictStore)
-        assert isinstance(visits.critic, LearningCritic)
         self._store, self._visits, self._trainer, self._untaught = store, visits, trainer, untaught
         self._most_pages = most_pages
-        self._critic: LearningCritic = visits.critic
+        self._critic: LearningCritic = critic
         self._read_pages = store.kept_pages()
-        trainer.taught_by = self._taught_by = trainer.taught_by or visits.critic
+        trainer.taught_by = self._taught_by = trainer.taught_by or critic
         self._count = store.standing().pages
         self._links: list[int] = []
         self._verdicts: list[Verdict] = []
@@ -69,30 +101,15 @@ class Revision:
 
     def judge(self) -> bool:
         """The critic learns, and judges all pages anew; for a thread. False if there was nothing to learn."""
-        new = self._critic.learn_from_pages(self._sample())
-        if new is None:
+        learned = learn_and_judge(self._critic, self._read_pages, self._count)
+        if learned is None:
             return False
-        self.is_taught_anew = self._store.prioritizer.learns and self._has_changed(self._taught_by, new)
-        self._critic = new
-        for pages in self._read_pages():
-            self._links += pages.links
-            self._verdicts += new.judge_again(pages.gists)
-        return True
-
-    def _has_changed(self, old: LearningCritic, new: LearningCritic) -> bool:
-        """Would the prioritizer have been taught other things?"""
-        gists = self._sample(_MOST_COMPARED)
-        then, now = (
-            new.worth(np.array([verdict.relevance for verdict in critic.judge_again(gists)], np.float32))
-            for critic in (old, new)
+        new, self._links, self._verdicts = learned
+        self.is_taught_anew = self._store.prioritizer.learns and has_changed(
+            self._taught_by, new, sample_of(self._read_pages, self._count, _MOST_COMPARED)
         )
-        return float(np.square(now - then).mean()) > _CHANGED * float(now.var())
-
-    def _sample(self, most: int = _MOST_LEARNED) -> list[bytes]:
-        """Pages from the whole crawl, not more than a critic can learn from at once."""
-        step = 1 + self._count // most
-        gists = (gist for pages in self._read_pages() for gist in pages.gists)
-        return list(islice(gists, 0, None, step))
+        self._critic = new
+        return True
 
     def adopt(self) -> None:
         """The new verdicts count from now on."""

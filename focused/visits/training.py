@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import ClassVar
 
 from focused.frontier.store import FrontierStore, Lease
 from focused.prioritizers.base import Lessons
@@ -19,6 +20,9 @@ LESSONS = "lessons"
 class Training:
     """Takes the lessons of a crawl, page by page; by itself nothing is learned here."""
 
+    learns_here: ClassVar[bool] = False
+    """Do critic and prioritizer learn in this process, as soon as it has a batch?"""
+
     def teach(self, lease: Lease, lessons: Lessons | None) -> None:
         """Take lessons that came under a lease."""
 
@@ -32,6 +36,8 @@ class Training:
 
 class LocalTraining(Training):
     """Lessons are learned by this process."""
+
+    learns_here = True
 
     def __init__(self, store: FrontierStore, trainer: Trainer) -> None:
         self._store, self._trainer = store, trainer

@@ -41,8 +41,14 @@ class Visits:
         # What adds to a statistic, and who is told of each page that counts.
         self._count, self._judged = count, judged
         self._follow_duplicates = follow_duplicates
-        self._keeps_gists = isinstance(store, VerdictStore)
+        self._can_revise = isinstance(store, VerdictStore)
         self._open: dict[int, Visit] = {}
+
+    @property
+    def learning_critic(self) -> LearningCritic | None:
+        """The critic, if it goes on learning and the store can have its pages judged anew."""
+        is_learning = self._can_revise and self.critic.is_learning
+        return self.critic if is_learning and isinstance(self.critic, LearningCritic) else None
 
     def begin(self, lease: Lease) -> Visit:
         """The visit of a lease; a retry or a redirect goes on with it."""
@@ -76,8 +82,8 @@ class Visits:
         record = PageRecord(
             0, page.url, verdict.relevance, page.digest, page.is_short, title=page.title, best_class=verdict.best_class
         )
-        if self._keeps_gists and isinstance(self.critic, LearningCritic) and self.critic.is_learning:
-            record.version, record.gist = self.critic.version, self.critic.gist(page)
+        if (critic := self.learning_critic) is not None:
+            record.version, record.gist = critic.version, critic.gist(page)
         self._store.record(visit.lease, record)
         visit.record = record
         visit.is_followed = visit.is_recorded and (self._follow_duplicates or not visit.is_duplicate)

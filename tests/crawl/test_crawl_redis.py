@@ -94,7 +94,7 @@ def reader_of(workers: Workers) -> CrawlReader:
 
 
 def test_one_worker_finds_what_a_crawl_in_a_file_finds(crawl, web: GeneratedWeb, tmp_path: Path):
-    # One that does not learn on the job, as no critic does in a shared crawl.
+    # One that does not learn on the job: when a critic does in a shared crawl depends on the machine.
     critic = {"FOCUSED_CRITIC": "keywords"}
     workers, site = crawl(web.pages, CONCURRENT_REQUESTS=1, **critic)
     (worker,) = workers.start()

@@ -77,7 +77,7 @@ def open_redis(server, prioritizer=None, kind=RedisStore, **options):
 def opener(place):
     """What opens the crawl in a job folder or on a server, again and again."""
     if isinstance(place, RedisServer):
-        return lambda prioritizer: open_redis(place, prioritizer, kind=PromptStore)
+        return lambda prioritizer: open_redis(place, prioritizer, kind=PromptStore, most_anew=99)
     return lambda prioritizer: SqliteStore(place, prioritizer)
 
 

@@ -38,7 +38,7 @@ def make(place, request):
 @pytest.mark.parametrize("reopens", [False, True], ids=["open", "reopened"])
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
 def test_every_store_keeps(place, check, reopens):
-    driver = StoreDriver(opener(place), reopens=reopens)
+    driver = StoreDriver(opener(place), reopens=reopens, teach=pool)
     check(driver)
     driver.store.close()
 

@@ -14,6 +14,7 @@ from focused.redis.pool import ModelDamaged, Pool
 from focused.redis.store import RedisStore
 from focused.redis.workers.trainer import PooledTrainer, RoleLost, restored
 from focused.scheduling.resume import MODEL
+from tests.redis.versions import Version
 
 NONE = Evidence.of(np.zeros(2, np.int64), np.zeros(0, np.uint32), np.zeros((1, 1), np.float32))
 
@@ -25,8 +26,8 @@ class Counting(Prioritizer):
     dense = ("nothing",)
     learns = True
 
-    def __init__(self, batches=()):
-        super().__init__()
+    def __init__(self, batches=(), critic=None):
+        super().__init__(critic=critic)
         self.batches = [list(batch) for batch in batches]
 
     def evidence(self, page, verdict, links, **known):
@@ -39,7 +40,7 @@ class Counting(Prioritizer):
         batch = lessons.relevance.tolist()
         if 13.0 in batch:
             raise ArithmeticError("13 cannot be learned")
-        return Counting([*self.batches, batch])
+        return Counting([*self.batches, batch], self.critic)
 
     def state(self):
         taught = [value for batch in self.batches for value in batch]
@@ -53,7 +54,7 @@ class Counting(Prioritizer):
 
 @pytest.fixture
 def store(redis):
-    store = RedisStore(redis.client(), "test", "one", Counting())
+    store = RedisStore(redis.client(), "test", "one", Counting(), most_anew=9)
     yield store
     store.abandon()
 
@@ -118,6 +119,30 @@ def test_lessons_that_cannot_be_learned_cost_themselves_and_are_not_met_again(po
     assert trained.prioritizer.batches == [[1], [2]]
     assert trained.failed == 1
     assert pool.lessons_after(0, 100) == []
+
+
+def test_what_was_taught_by_the_verdicts_of_an_older_critic_is_taught_anew(pool, teach, redis):
+    asked = []
+
+    def untaught(critic):
+        asked.append(critic.version)
+        return Counting(critic=critic)
+
+    def trainer(version):
+        return PooledTrainer(pool, Counting(critic=Version(version)), every=2, untaught=untaught, most_anew=3)
+
+    teach(1, 2, 3, 4, 5)
+    assert trainer(0).train().prioritizer.batches == [[1, 2], [3, 4]]
+    assert pool.publish_critic(Version(1), 5)
+    dies = trainer(1)
+    assert dies.is_to_begin_anew
+    again = trainer(1)
+    assert again.train().prioritizer.batches == [[3, 4], [5]], "three pages, and none of them waits any longer"
+    assert asked == [1]
+    assert (pool.model(MODEL).critic, pool.model(MODEL).upto) == (1, 5)
+    teach(6, 7)
+    assert again.train().prioritizer.batches[2:] == [[6, 7]]
+    assert not trainer(1).is_to_begin_anew
 
 
 def test_more_lessons_than_fit_into_one_round_are_published_round_by_round(pool, teach):

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from focused.critics.keywords import KeywordsCritic
 from focused.pages.evidence import Evidence
+from focused.prioritizers.best_first import BestFirst
 from focused.redis.records import Packing, body
 
 HEAD = struct.Struct("<BBBBHBBIIffIHHI8s")
@@ -55,6 +57,31 @@ def test_an_id_takes_no_more_room_than_the_bits_that_are_looked_at(bits, most):
     (piece,) = Packing(bits).pieces(evidence, 1)
     assert len(piece) <= most * n + 20
     assert len(piece) % 4 == 0
+
+
+class Renewing(BestFirst):
+    """Asks a critic of some version."""
+
+    def __init__(self, version):
+        super().__init__(critic=KeywordsCritic(keywords=["bird"]))
+        self.critic.version = version
+
+
+def test_evidence_that_an_older_critic_saw_is_seen_by_the_newest():
+    evidence = Evidence.of(np.zeros(3, np.int64), np.zeros(0, np.uint32), np.array([0.1, 0.2], np.float32))
+    packing = Packing(18)
+    old, new = packing.pieces(evidence, 7, 1)[0], packing.pieces(evidence, 8, 2)[1]
+    read = packing.read([record([old, new])], np.array([1]))
+    asked = []
+
+    def relevance_of(pages):
+        asked.extend(pages.tolist())
+        return np.full(len(pages), 0.9, np.float32)
+
+    assert read.see_again(Renewing(2), relevance_of).tolist() == [0]
+    assert read.evidence.dense[:, 0] == pytest.approx([0.9, 0.2])
+    assert asked == [7]
+    assert not len(read.see_again(Renewing(1), relevance_of)), "by a critic that is older still"
 
 
 def test_records_without_evidence_are_read():

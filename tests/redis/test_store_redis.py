@@ -11,11 +11,15 @@ import pytest
 from redis import RedisCluster
 from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import ResponseError
+from scrapy.settings import Settings
 
+from focused.critics.base import Verdict
 from focused.frontier.store import SEED_RANK, JobRefused, NewLink, Outcome, PageRecord, StoreBroken
 from focused.lab.redis.server import RedisServer
+from focused.prioritizers.best_first import BestFirst
+from focused.redis.reading.reader import open_readers
 from focused.redis.server import forget
-from focused.redis.store import RedisStore
+from focused.redis.store import FORMAT, RedisStore
 from tests.frontier.frontiers import (
     Frontier,
     Plain,
@@ -28,6 +32,7 @@ from tests.frontier.frontiers import (
     pooled_since,
     rescore,
 )
+from tests.redis.versions import Version
 
 
 @pytest.fixture
@@ -697,6 +702,173 @@ def test_lessons_of_all_workers_are_pooled_in_order_and_let_go_of_when_the_model
     other.close()
 
 
+# --- verdicts that change --------------------------------------------------------------------------------------------
+
+
+def judged(store, leased, version, relevance=0.5):
+    record = PageRecord(0, leased.url, relevance, leased.link, version=version, gist=b"gist", item={"url": leased.url})
+    store.record(leased, record)
+    store.acknowledge(leased, Outcome.PAGE)
+    store.commit()
+
+
+def versions(redis):
+    (reader,) = open_readers(redis.url, "test", Settings())
+    with reader:
+        return [item.get("version", 0) for item in reader.items()]
+
+
+def test_only_the_trainer_publishes_a_critic_and_only_the_next_version(workers):
+    one, other = workers()
+    one.train(10.0)
+    assert not other._pool.publish_critic(Version(1), 25)
+    assert one._pool.publish_critic(Version(1), 25)
+    assert not one._pool.publish_critic(Version(1), 30)
+    assert not one._pool.publish_critic(Version(3), 50)
+    other.beat()
+    assert (other.standing().critic, other.standing().learned_at, other.standing().has_outdated) == (1, 25, True)
+    given = Version()
+    assert other._pool.newest(given).version == 1
+    assert given.version == 0, "it judges meanwhile"
+
+
+def test_pages_that_come_in_with_an_outdated_verdict_are_judged_anew(redis, workers):
+    one, late = workers()
+    fill(one, 6)
+    judged(one, lease(one), 0)
+    assert one._pool.publish_critic(Version(1), 1)
+    judged(late, lease(late), 0)
+    one.settle_verdicts(Version())
+    assert (versions(redis), one.standing().has_outdated) == ([1, 1], False)
+    judged(late, lease(late), 0)
+    judged(late, lease(late), 1)
+    assert late.standing().outdated == 1
+    late.settle_verdicts(Version())
+    assert (versions(redis), late.standing().has_outdated) == ([1] * 4, False)
+    assert late.standing().relevance == pytest.approx(0.1 * 3 + 0.5), "the last one was judged by the newest"
+
+
+def test_a_revision_that_was_cut_short_is_gone_on_with(redis, workers):
+    (one,) = workers(1)
+    fill(one, 4)
+    for _ in range(4):
+        judged(one, lease(one), 0)
+    one._pool.publish_critic(Version(1), 4)
+    links = [link for pages in one.kept_pages()() for link in pages.links]
+    one.revise_verdicts(1, links[:2], Version(1).judge_again([b""] * 2))
+    assert versions(redis) == [1, 1, 0, 0]
+    one.abandon()
+    (next_one,) = workers(1)
+    next_one.beat()
+    assert next_one.standing().has_outdated
+    next_one.settle_verdicts(Version())
+    assert versions(redis) == [1] * 4
+    assert not next_one.standing().has_outdated
+
+
+def test_an_older_critic_changes_no_verdict_of_a_newer_one(redis, workers):
+    (one,) = workers(1)
+    fill(one, 2)
+    judged(one, lease(one), 0)
+    one._pool.publish_critic(Version(1), 1)
+    one._pool.publish_critic(Version(2), 1)
+    judged(one, lease(one), 1)
+    one.revise_verdicts(2, [1, 2], Version(2).judge_again([b""] * 2))
+    one.revise_verdicts(1, [1, 2], Version(1).judge_again([b""] * 2))
+    one._pool.verdicts.settle(Version(1))
+    assert versions(redis) == [2, 2]
+    assert one.standing().relevance == pytest.approx(0.4)
+
+
+def test_a_critic_that_cannot_judge_pages_anew_leaves_them_their_verdicts(redis, workers, caplog):
+    (one,) = workers(1)
+    fill(one, 2)
+    judged(one, lease(one), 0)
+    one._pool.publish_critic(Version(1), 1)
+    for _ in range(2):
+        one._pool.verdicts.settle(Version(1, fails=True))
+    assert versions(redis) == [0]
+    assert caplog.text.count("could not judge pages anew") == 1
+    assert one.standing().relevance == pytest.approx(0.5)
+
+
+def test_pages_of_which_redis_has_thrown_away_what_was_kept_are_left_as_they_are(redis, workers):
+    (one,) = workers(1)
+    fill(one, 1)
+    one._pool.publish_critic(Version(1), 1)
+    judged(one, lease(one), 0)
+    with redis.client() as client:
+        client.delete("{focused:test}:gists")
+    one.settle_verdicts(Version())
+    assert versions(redis) == [0]
+
+
+def test_readers_follow_the_newest_verdicts(redis, workers):
+    (one,) = workers(1)
+    fill(one, 3)
+    for relevance in (0.9, 0.8, 0.0):
+        judged(one, lease(one), 0, relevance)
+    (reader,) = open_readers(redis.url, "test", Settings())
+    with reader:
+        assert reader.status().relevant == 2
+        assert reader.status().harvest_now == pytest.approx(1.7 / 3, abs=1e-4)
+        links = [link for pages in one.kept_pages()() for link in pages.links]
+        one._pool.publish_critic(Version(1), 3)
+        one.revise_verdicts(6, links[:2], Version(6).judge_again([b""] * 2))
+        status, table = reader.status(), reader.page_table()
+        assert status.relevant == 2
+        assert status.wanted == pytest.approx(1.2)
+        assert status.harvest == status.harvest_now == pytest.approx(0.4)
+        assert table.relevance == pytest.approx([0.6, 0.6, 0.0])
+        assert table.best_class == ["class 6", "class 6", ""]
+        assert [line.relevance for line in reader.pages(links[1:])] == pytest.approx([0.6, 0.0])
+        items = list(reader.items())
+        assert [(item.get("relevance"), item.get("class"), item.get("version")) for item in items] == [
+            (0.6, "class 6", 6),
+            (0.6, "class 6", 6),
+            (None, None, None),
+        ]
+
+
+def test_links_are_scored_again_by_the_newest_verdicts(redis, monkeypatch):
+    critic = Version()
+    frontier = Frontier(redis, prioritizer=BestFirst(critic=critic))
+    store = frontier.store
+    for name in "ab":
+        add(store, NewLink(f"http://{name}/", name, base=SEED_RANK))
+    frontier.page("http://a/", 0.9, [("http://x/", 0.9)])
+    frontier.page("http://b/", 0.3, [("http://y/", 0.3)])
+    store.revise_verdicts(1, [1, 2], [Verdict(0.2), Verdict(0.8)])
+    store.adopt_critic(Version(1))
+    rescore(store)
+    with monkeypatch.context() as patch:
+        patch.setattr(BestFirst, "renewed", None)
+        rescore(store)
+        best = lease(store)
+        assert (best.url, best.score) == ("http://y/", pytest.approx(0.8))
+        assert store.evidence_of(best).dense[:, 0] == pytest.approx([0.8]), "it was seen again once"
+    store.close()
+
+
+def test_the_lessons_of_the_newest_pages_are_kept_to_be_taught_anew(redis):
+    frontier = Frontier(redis, most_anew=2)
+    store = frontier.store
+    add(store, NewLink("http://seed/", "seed", base=SEED_RANK))
+    frontier.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.5), ("http://h/dead", 0.4)])
+    frontier.page("http://h/a", 0.25)
+    frontier.page("http://h/b", 0.75)
+    dead = lease(store)
+    store.pool(dead, store.lessons_of(dead))
+    store.acknowledge(dead, Outcome.DEAD)
+    store.save_model("prioritizer", {}, 4)
+    with redis.client() as client:
+        assert (client.llen("{focused:test}:lessons"), client.llen("{focused:test}:taught")) == (0, 2)
+    store.revise_verdicts(1, [2], [Verdict(0.5)])
+    again = [lessons.relevance.tolist() for lessons in store.lessons_anew(9)()]
+    assert again == [[0.5], [0.75]], "of pages"
+    store.close()
+
+
 def test_scoring_again_beside_a_crawl_loses_no_link_and_hands_none_out_twice(redis, workers):
     one, other = workers()
     random = Random(0)
@@ -780,16 +952,19 @@ def test_evidence_of_one_link_takes_no_more_bytes_than_it_may_and_the_first_stay
 
 
 def test_all_keys_of_a_crawl_lie_in_one_slot(redis_cluster):
-    frontier = Frontier(redis_cluster)
+    frontier = Frontier(redis_cluster, most_anew=9)
     add(frontier.store, NewLink("http://seed/", "seed", base=SEED_RANK))
-    frontier.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.5)])
-    frontier.store.save_model("prioritizer", {}, 0)
+    frontier.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.5), ("http://h/c", 0.4)])
+    frontier.store.save_model("prioritizer", {}, 1)
+    assert frontier.store._pool.publish_critic(Version(1), 1)
+    judged(frontier.store, lease(frontier.store), 0)
     frontier.store.note("key", "value")
     rescore(frontier.store)
     lease(frontier.store)
     frontier.store.commit()
     with redis_cluster.client() as client:
         keys = client.keys("*")
+        assert {key.partition(b":")[2].partition(b":")[2] for key in keys} > {b"gists", b"outdated", b"taught"}
         assert len(keys) > 15
         assert len({client.execute_command("CLUSTER KEYSLOT", key) for key in keys}) == 1
         assert all(key.startswith(b"{focused:test}:") for key in keys)
@@ -825,6 +1000,14 @@ def test_a_worker_of_another_topic_is_refused(redis):
     with pytest.raises(JobRefused, match="made with topic 'chess', this one has 'go'"):
         open_redis(redis, identity={"topic": "go", "prioritizer": "plain"})
     open_redis(redis, identity={"topic": "chess", "prioritizer": "plain"}).close()
+
+
+def test_a_crawl_that_an_older_version_has_written_is_refused(redis):
+    open_redis(redis).close()
+    with redis.client() as client:
+        client.hset("{focused:test}:meta", "of:format", FORMAT - 1)
+    with pytest.raises(JobRefused, match=f"made with format '{FORMAT - 1}', this one has '{FORMAT}'"):
+        open_redis(redis)
 
 
 def test_a_prioritizer_whose_evidence_is_packed_otherwise_is_refused(redis):

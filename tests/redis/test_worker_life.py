@@ -28,6 +28,7 @@ from focused.redis.workers.opening import check_job, join
 from focused.scheduling.engine import Pace
 from focused.topics.topic import Topic
 from focused.visits.seeds import CRITIC_STATE, learn_from_seed
+from tests.redis.versions import Version
 
 
 class Engine:
@@ -174,6 +175,21 @@ def test_seeds_that_two_workers_meet_at_the_same_moment_are_both_kept(parts_of_w
     learn_from_seed(one.critic, one.store, seed(1))
     assert sorted(one.critic.state()["seeds"]) == ["http://seed1.example/", "http://seed2.example/"]
     assert one.store.noted(CRITIC_STATE).count(".example") == 2
+
+
+def test_who_joins_late_judges_by_the_newest_critic(redis):
+    settings = Settings({"REDIS_URL": redis.url}, priority="project")
+
+    def join_with(critic):
+        parts = Parts(Topic(name="birds"), critic, BestFirst(critic=critic), trainer=None, scope=None, limits=None)
+        return parts, join(parts, settings, lambda: False)
+
+    _, first = join_with(Version())
+    assert first._pool.publish_critic(Version(1), 25)
+    late, store = join_with(Version())
+    assert late.critic.version == store.prioritizer.critic.version == 1
+    for each in (first, store):
+        each.close()
 
 
 # --- where it is -----------------------------------------------------------------------------------------------------

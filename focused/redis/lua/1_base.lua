@@ -15,7 +15,9 @@
 --   suspects    zset: links that were out when their worker died; suspected hash: worker -> the one that it has
 --   workers     zset: last sign of life; answers hash: number and answer of a worker's last call
 --   leases:W    hash: what worker W has (5_leases.lua)
---   pages       hash: number of a link -> R (float), outcome (byte), order and host (four bytes each), address
+--   pages       hash: number of a link -> how its page was judged, and its address (2_records.lua)
+--   gists       hash: order of a page -> number of its link (four bytes), what the critic needs to judge it anew
+--   outdated    set: orders of pages that came in with the verdict of a critic that was not the newest any more
 --   items       hash: order of a page -> item (JSON)
 --   recent      hash: span of ten seconds -> how many pages, duplicates among them, sum of R of the others
 --   targets digests outcomes hash: redirect -> target; content -> link; outcome -> how many
@@ -23,13 +25,16 @@
 --   words       hash: id of a word (four bytes) -> the word
 --   shorts      hash: number of a link with a short page -> upper half of its digest
 --   lessons     list: what the model does not know yet; meta: lessons = how many were let go of before its first
---   model:NAME  hash: version, upto, digest, data
+--   taught      list: the newest of the lessons of pages that the model knows; kept where the critic learns, too
+--   model:NAME  hash: version, upto, digest, data, and the version of the critic by whose verdicts it was taught;
+--               of the critic: upto = how many pages there were; meta: judged = by which version all pages before it
+--               were judged anew
 --   notes       hash
 
 local call, INF, UNKNOWN = nil, 1 / 0, 0 / 0
 local WORKER, OPTIONS, NOW, PREFIX, SILENCE, SOON
 local META, IDS, LINKS, PAGES, ITEMS, HOSTS, NAMES, PACES, READY, RESTING, ASLEEP, SUSPECTS, SUSPECTED, TARGETS, DIGESTS,
-  WORKERS, ANSWERS, OUTCOMES, LESSONS, NOTES, RECENT, CROWDS, PAST, WORDS, SHORTS
+  WORKERS, ANSWERS, OUTCOMES, LESSONS, TAUGHT, NOTES, RECENT, CROWDS, PAST, WORDS, SHORTS, GISTS, OUTDATED
 
 -- A suspect waits by itself: it was out when its worker died.
 local WAITING, LEASED, DONE, SUSPECT = 1, 2, 3, 4
@@ -47,6 +52,7 @@ local function begin(meta, worker, options)
   WORKERS, ANSWERS = PREFIX .. 'workers', PREFIX .. 'answers'
   LESSONS, NOTES, RECENT, CROWDS = PREFIX .. 'lessons', PREFIX .. 'notes', PREFIX .. 'recent', PREFIX .. 'crowds'
   PAST, WORDS, SHORTS = PREFIX .. 'past', PREFIX .. 'words', PREFIX .. 'shorts'
+  GISTS, OUTDATED, TAUGHT = PREFIX .. 'gists', PREFIX .. 'outdated', PREFIX .. 'taught'
   -- Nobody called for so many seconds: Redis was away, or all workers were. Nobody is taken for dead because of that.
   SILENCE = math.min(5, OPTIONS.lease_seconds / 2)
   -- Links of hosts that will be ready within so many seconds are waited for.

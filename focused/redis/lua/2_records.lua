@@ -127,9 +127,31 @@ local function finish(n, record, relevance, outcome, detail)
   count('rows', -record.kept)
 end
 
+-- The key of a link that is through, from its record in `past`: the last part of the header.
+local function key_in_past(past)
+  local begin = 2 + string.byte(past, 2)
+  return string.sub(past, begin + HEAD_SIZE - 7, begin + HEAD_SIZE)
+end
+
+-- A page: R, outcome, order, host, in which span of time it came (6_pages.lua), version of the critic, class, address.
+local PAGE = '<dBIIIHB'
+local PAGE_SIZE = 24
+
+local function dump_page(p)
+  return struct.pack(PAGE, p.relevance, p.outcome, p.order, p.host, p.span, p.version, #p.class) .. p.class .. p.url
+end
+
+local function parse_page(raw)
+  local p, length = {}, nil
+  p.relevance, p.outcome, p.order, p.host, p.span, p.version, length = struct.unpack(PAGE, raw)
+  p.class = string.sub(raw, PAGE_SIZE + 1, PAGE_SIZE + length)
+  p.url = string.sub(raw, PAGE_SIZE + length + 1)
+  return p
+end
+
 local function relevance_of(n)
   local page = call('HGET', PAGES, bin(n))
-  return page and (struct.unpack('<f', page))
+  return page and (struct.unpack('<d', page))
 end
 
 -- All evidence of a link, and the relevance of the pages on which it stands.

@@ -90,7 +90,7 @@ end
 
 local function address_of(n)
   local page = call('HGET', PAGES, bin(n))
-  if page then return string.sub(page, 14) end
+  if page then return parse_page(page).url end
   local record = n > 0 and read(n)
   return record and url_of(record) or ''
 end

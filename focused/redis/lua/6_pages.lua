@@ -1,4 +1,9 @@
--- Pages, how links end, lessons, and the model.
+-- Pages, how links end, lessons, what was learned, and verdicts that change.
+
+-- Pages and relevance of the last minutes are counted by spans of so many seconds, so many of them: whoever asks how the
+-- crawl stands wants its pace.
+local SPAN, SPANS = 10, 30
+local function span_of_now() return math.floor(NOW / SPAN) end
 
 -- Is a short page, but for its addresses, the very page that led to it? The upper half of its digest tells.
 local function repeats(n, half)
@@ -30,8 +35,12 @@ function OPS.acknowledge(op)
   local record = read(l.link)
   if record then finish(l.link, record, page and page.relevance, outcome, string.sub(op[7], 1, 255)) end
   if page then
-    local head = struct.pack('<fBII', page.relevance, outcome, l.order, l.host)
-    call('HSET', PAGES, bin(l.link), head .. page.url)
+    page.outcome, page.order, page.host, page.span = outcome, l.order, l.host, span_of_now()
+    call('HSET', PAGES, bin(l.link), dump_page(page))
+    if page.gist then
+      call('HSET', GISTS, l.order, bin(l.link) .. page.gist)
+      if page.version < number('critic') then call('SADD', OUTDATED, l.order) end
+    end
     if page.item then call('HSET', ITEMS, l.order, page.item) end
     count('pages', 1)
     if page.item then
@@ -55,11 +64,9 @@ end
 -- The words behind the features' numbers.
 function OPS.words(op) write_all(WORDS, op[2]) end
 
--- Pages and relevance of the last minutes, by spans of ten seconds: whoever asks how the crawl stands wants its pace.
-local SPAN, SPANS = 10, 30
 local function write_recent()
   if not changes.pages then return end
-  local span = math.floor(NOW / SPAN)
+  local span = span_of_now()
   local kept = call('HGET', RECENT, span)
   local pages, duplicates, relevance = 0, 0, 0
   if kept then
@@ -85,14 +92,26 @@ local function is_mine_to_teach()
   return not trainer[1] or trainer[1] == WORKER or tonumber(trainer[2]) <= NOW
 end
 
+-- Lessons that the model knows by now: those of the newest pages are kept where they may be taught anew.
+local function keep_taught(lessons)
+  if OPTIONS.anew == 0 then return end
+  for _, of_link in ipairs(lessons) do
+    -- The first byte says whether of a page.
+    if string.byte(of_link) == 1 then call('RPUSH', TAUGHT, of_link) end
+  end
+  call('LTRIM', TAUGHT, -OPTIONS.anew, -1)
+end
+
 -- Keep what was learned, if nobody else has the role of the trainer; lessons that it knows are let go of.
 function OPS.save_model(op)
   if not is_mine_to_teach() then return false end
-  local name, upto, digest, data = op[2], op[3], op[4], op[5]
+  local name, upto, digest, data, critic = op[2], op[3], op[4], op[5], op[6]
   local version = call('HINCRBY', META, 'model', 1)
-  call('HSET', PREFIX .. 'model:' .. name, 'version', version, 'upto', upto, 'digest', digest, 'data', data)
+  call('HSET', PREFIX .. 'model:' .. name, 'version', version, 'upto', upto, 'digest', digest, 'data', data, 'critic',
+    critic)
   local first = tonumber(call('HGET', META, 'lessons') or 0)
   if upto > first then
+    keep_taught(call('LRANGE', LESSONS, 0, upto - first - 1))
     call('LTRIM', LESSONS, upto - first, -1)
     call('HSET', META, 'lessons', upto)
   end
@@ -100,9 +119,91 @@ function OPS.save_model(op)
 end
 
 function OPS.load_model(op)
-  local kept = call('HMGET', PREFIX .. 'model:' .. op[2], 'version', 'upto', 'digest', 'data')
+  local kept = call('HMGET', PREFIX .. 'model:' .. op[2], 'version', 'upto', 'digest', 'data', 'critic')
   if not kept[1] then return false end
-  return { tonumber(kept[1]), tonumber(kept[2]), kept[3], kept[4] }
+  return { tonumber(kept[1]), tonumber(kept[2]), kept[3], kept[4], tonumber(kept[5] or 0) }
+end
+
+-- Lessons that the model knew, some of them: how many there are, how many were let go of from `lessons`, and they.
+function OPS.taught(op)
+  local first = tonumber(call('HGET', META, 'lessons') or 0)
+  return { call('LLEN', TAUGHT), first, op[3] > 0 and call('LRANGE', TAUGHT, op[2], op[2] + op[3] - 1) or {} }
+end
+
+-- Keep what the critic has learned from so many pages, if it is the next version, and nobody else has the role.
+function OPS.save_critic(op)
+  local version, pages, digest, data = op[2], op[3], op[4], op[5]
+  if not is_mine_to_teach() or version ~= number('critic') + 1 then return false end
+  call('HSET', PREFIX .. 'model:critic', 'version', version, 'upto', pages, 'digest', digest, 'data', data)
+  call('HSET', META, 'critic', version, 'learned_at', pages)
+  return true
+end
+
+-- What is kept of some pages, told by their orders, if they were judged before a version: number of the link, and gist.
+function OPS.gists(op)
+  local orders, before, found = op[2], op[3], {}
+  for _, gist in ipairs(call('HMGET', GISTS, unpack(orders))) do
+    local b = gist and string.sub(gist, 1, 4)
+    local page = b and before and call('HGET', PAGES, b)
+    if b and (not before or parse_page(page).version < before) then
+      found[#found + 1] = { unbin(b), string.sub(gist, 5) }
+    end
+  end
+  return found
+end
+
+-- The orders of some pages that came in with outdated verdicts.
+function OPS.outdated(op) return call('SRANDMEMBER', OUTDATED, op[2]) end
+
+-- All pages that were there before a version of the critic were judged anew.
+function OPS.judged(op)
+  if op[2] > number('judged') then call('HSET', META, 'judged', op[2]) end
+end
+
+-- A page counts by another R from now on.
+local function count_anew(page, relevance, relevant)
+  local by = relevance - page.relevance
+  count('relevance', by)
+  count('found', (relevance >= relevant and 1 or 0) - (page.relevance >= relevant and 1 or 0))
+  local kept = call('HGET', RECENT, page.span)
+  if kept then
+    local pages, duplicates, sum = struct.unpack('<IId', kept)
+    call('HSET', RECENT, page.span, struct.pack('<IId', pages, duplicates, sum + by))
+  end
+end
+
+-- New verdicts of a version of the critic on pages that have older ones. They are no duplicates, of which none is kept.
+function OPS.revise_verdicts(op)
+  local version, links, relevance, classes, relevant = op[2], op[3], op[4], op[5], op[6]
+  for i, n in ipairs(links) do
+    local raw = call('HGET', PAGES, bin(n))
+    local page = raw and parse_page(raw)
+    if page and version >= number('critic') then call('SREM', OUTDATED, page.order) end
+    if page and page.version < version then
+      count_anew(page, relevance[i], relevant)
+      page.version, page.relevance, page.class = version, relevance[i], classes[i]
+      call('HSET', PAGES, bin(n), dump_page(page))
+      local past = call('HGET', PAST, bin(n))
+      local key = past and key_in_past(past)
+      if key then new_ids[key] = string.sub(entry_of(key), 1, 6) .. struct.pack('<f', relevance[i]) end
+    end
+  end
+end
+
+-- R of the pages behind some links, redirects followed, and their outcomes; NaN where there is none.
+function OPS.verdicts(op)
+  local told = {}
+  for i, n in ipairs(op[2]) do
+    local b = bin(n)
+    for _ = 1, 20 do
+      local further = call('HGET', TARGETS, b)
+      if not further then break end
+      b = further
+    end
+    local page = call('HGET', PAGES, b)
+    told[i] = page and string.sub(page, 1, 9) or struct.pack('<dB', UNKNOWN, 0)
+  end
+  return table.concat(told)
 end
 
 function OPS.note(op) call('HSET', NOTES, op[2], op[3]) end

@@ -38,6 +38,28 @@ function OPS.adopt(op)
   return true
 end
 
+-- Evidence is seen otherwise by a new version of the critic: for each link what pieces begin with, and their numbers now.
+function OPS.see_again(op)
+  for _, seen in ipairs(op[3]) do
+    local record = read(seen[1])
+    local pieces = record and pieces_of(record) or {}
+    for i = 2, #seen, 2 do
+      local head, numbers = seen[i], seen[i + 1]
+      for at, piece in ipairs(pieces) do
+        if string.sub(piece, 1, #head) == head then
+          pieces[at] = string.sub(head, 1, 3) .. string.char(math.min(op[2], 255)) .. string.sub(head, 5) .. numbers
+            .. string.sub(piece, #head + #numbers + 1)
+          break
+        end
+      end
+    end
+    if record then
+      record.rest = body_of(record) .. table.concat(pieces)
+      write(seen[1], record)
+    end
+  end
+end
+
 -- Forget links that there is no room for; new ones as poor as these are not taken in.
 function OPS.drop(op)
   for _, n in ipairs(op[3]) do

@@ -30,7 +30,7 @@ function OPS.beat() return true end
 
 local STANDING = {
   'waiting', 'leased', 'pages', 'duplicates', 'found', 'relevance', 'order', 'hosts', 'rows', 'model', 'dropped',
-  'taken_back', 'refused', 'revised',
+  'taken_back', 'refused', 'revised', 'critic', 'judged', 'learned_at',
 }
 
 -- Write what was counted; tell how the crawl stands.
@@ -47,6 +47,7 @@ local function standing()
   told.last_page, told.evidence, told.order, told.rows = told.order, told.rows, nil, nil
   told.leased_elsewhere = told.leased - call('HLEN', leases_of(WORKER))
   told.last_lesson = number('lessons') + call('LLEN', LESSONS)
+  told.outdated = call('SCARD', OUTDATED)
   return told
 end
 

@@ -39,8 +39,19 @@ from focused.visits.training import MODEL
 
 # Others push seeds to a key that has the name of the spider in it.
 _SPIDER = "focused"
-# As the store's script writes it, before the address.
-_PAGE = np.dtype([("relevance", "<f4"), ("outcome", "u1"), ("order", "<u4"), ("host", "<u4")])
+# As the store's script writes it, before the class and the address.
+_PAGE = np.dtype(
+    [
+        ("relevance", "<f8"),
+        ("outcome", "u1"),
+        ("order", "<u4"),
+        ("host", "<u4"),
+        ("span", "<u4"),
+        ("version", "<u2"),
+        ("class", "u1"),
+    ]
+)
+_LONGEST_CLASS = 255
 _RUN = np.dtype([("rank", "<f4"), ("link", "<u4")])
 _HEADS = (files("focused.redis.reading") / "heads.lua").read_text("utf-8")
 _AT_ONCE = 1_000
@@ -106,21 +117,28 @@ class RedisReader(CrawlReader):
         return int(float(self._ask("hget", "meta", "pages") or 0))
 
     def page_table(self) -> PageTable:
-        links, heads = self._heads("pages", _PAGE)
-        # In order, and each once: what is scanned while it grows may come twice.
-        rows = np.unique(heads["order"], return_index=True)[1]
-        heads = heads[rows]
+        self._check_format()
+        links, heads, classes = self._judged()
         names = {int.from_bytes(number, "big"): name.decode("utf-8", "replace") for number, name in self._scan("names")}
-        class_of = {int(order): json.loads(item).get("class") or "" for order, item in self._scan("items")}
         return PageTable(
-            link=links[rows],
+            link=links,
             relevance=heads["relevance"].astype(np.float64),
             is_new=heads["outcome"] == Outcome.PAGE,
             host=[names.get(number, "") for number in heads["host"].tolist()],
-            best_class=[class_of.get(order, "") for order in heads["order"].tolist()],
+            best_class=classes,
         )
 
+    def _judged(self) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any], list[str]]:
+        """All pages in order: the numbers of their links, what is said of each before its class, and the class."""
+        entries = dict(self._cut("pages", _PAGE.itemsize + _LONGEST_CLASS))
+        heads = np.frombuffer(b"".join(raw[: _PAGE.itemsize] for raw in entries.values()), _PAGE)
+        links = np.frombuffer(b"".join(entries), ">u4").astype(np.int64)
+        classes = [_class_of(raw) for raw in entries.values()]
+        rows = np.argsort(heads["order"])
+        return links[rows], heads[rows], [classes[row] for row in rows.tolist()]
+
     def pages(self, links: Sequence[int]) -> list[PageLine]:
+        self._check_format()
         lines = []
         for begin in range(0, len(links), _AT_ONCE):
             some = links[begin : begin + _AT_ONCE]
@@ -132,9 +150,23 @@ class RedisReader(CrawlReader):
 
     def items(self) -> Iterator[dict[str, Any]]:
         last = int(self._ask("hget", "meta", "order") or 0)
+        revised = self._revised()
         for first in range(1, last + 1, _AT_ONCE):
-            orders = [str(order) for order in range(first, first + _AT_ONCE)]
-            yield from (json.loads(item) for item in self._ask("hmget", "items", orders) if item)
+            orders = range(first, first + _AT_ONCE)
+            found = zip(orders, self._ask("hmget", "items", [str(order) for order in orders]), strict=True)
+            yield from (json.loads(item) | revised.get(order, {}) for order, item in found if item)
+
+    def _revised(self) -> dict[int, dict[str, Any]]:
+        """The fields of items whose pages were judged by a critic that had learned, by their order."""
+        if not int(self._ask("hget", "meta", "critic") or 0):
+            return {}
+        _, heads, classes = self._judged()
+        columns = (heads[name].tolist() for name in ("order", "relevance", "version"))
+        return {
+            order: {"relevance": round(relevance, 6), "class": best_class, "version": version}
+            for order, relevance, version, best_class in zip(*columns, classes, strict=True)
+            if version
+        }
 
     # --- links -------------------------------------------------------------------------------------------------
 
@@ -265,14 +297,19 @@ def _page(link: int, raw: bytes, head: Any, item: dict[str, Any]) -> PageLine:
     return PageLine(
         link=link,
         order=int(head["order"]),
-        url=raw[_PAGE.itemsize :].decode("utf-8", "replace"),
+        url=raw[_PAGE.itemsize + int(head["class"]) :].decode("utf-8", "replace"),
         title=item.get("title") or "",
-        relevance=item.get("relevance", float(head["relevance"])),
-        best_class=item.get("class") or "",
+        relevance=float(head["relevance"]),
+        best_class=_class_of(raw),
         is_duplicate=bool(head["outcome"] == Outcome.DUPLICATE),
         same_as="",
         score=None if score is None else float(score),
     )
+
+
+def _class_of(page: bytes) -> str:
+    head = np.frombuffer(page, _PAGE, 1)[0]
+    return page[_PAGE.itemsize : _PAGE.itemsize + int(head["class"])].decode("utf-8", "replace")
 
 
 def _to_ranks(entries: Sequence[tuple[bytes, float]]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

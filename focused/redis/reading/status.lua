@@ -24,7 +24,7 @@ for _, host in ipairs(hosts) do host[1] = ask('HGET', 'names', host[1]) or '' en
 local others = 0
 for _, what in ipairs({
   'ids', 'pages', 'items', 'hosts', 'names', 'paces', 'ready', 'resting', 'asleep', 'crowds', 'suspects', 'targets',
-  'digests', 'answers', 'lessons', 'notes', 'past', 'words', 'shorts', 'model:' .. model,
+  'digests', 'answers', 'lessons', 'notes', 'past', 'words', 'shorts', 'gists', 'taught', 'model:' .. model, 'model:critic',
 }) do
   others = others + bytes_of(what)
 end

@@ -1,13 +1,16 @@
-"""SharedLearning together: one worker is the trainer, the others load what it publishes.
+"""Learning together: one worker is the trainer, the others load what it publishes.
 
 The role is held on a lease, renewed about each second; when its holder dies another worker takes it. The trainer
-re-scores the frontier for all. What takes long is done in a thread, over a connection of its own.
+re-scores the frontier for all, and where the critic learns on the job, it is the trainer that has it learn. What takes
+long is done in a thread, over a connection of its own.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from functools import partial
+from threading import Lock
 from time import monotonic
 from typing import Any
 
@@ -17,6 +20,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.threads import deferToThread
 
 from focused import signals
+from focused.critics.base import LearningCritic, Verdict
 from focused.defaults import read
 from focused.frontier.store import Lease, StoreBroken
 from focused.parts import Parts
@@ -26,6 +30,8 @@ from focused.redis.server import CallRefused
 from focused.redis.store import RedisStore
 from focused.redis.workers.rescorer import Rescorer
 from focused.redis.workers.trainer import PooledTrainer, RoleLost, Trained, restored
+from focused.visits.revision import learn_and_judge, next_revision
+from focused.visits.seeds import restore_critic
 from focused.visits.training import MODEL, Training
 
 logger = logging.getLogger(__name__)
@@ -41,12 +47,17 @@ _AFTER_FAILURE = 1.0
 class PooledTraining(Training):
     """Lessons go to the store with the acknowledgement of their page; one of the workers learns them."""
 
-    def __init__(self, store: RedisStore) -> None:
-        self._store = store
+    def __init__(self, parts: Parts, store: RedisStore) -> None:
+        self._parts, self._store = parts, store
 
     def teach(self, lease: Lease, lessons: Lessons | None) -> None:
         """Have lessons go with a lease."""
         self._store.pool(lease, lessons)
+
+    def save(self, untaught: Iterable[int]) -> None:
+        """Whoever leaves, perhaps as the last one, leaves no page with the verdict of an older critic."""
+        if (critic := self._parts.visits.learning_critic) is not None:
+            self._store.settle_verdicts(critic)
 
 
 class SharedLearning:
@@ -58,28 +69,62 @@ class SharedLearning:
         self._client, self._pool = client, store.pool_over(client)
         self._role = max(min(read(settings, "FOCUSED_LEASE_SECONDS") / 2, _LONGEST_ROLE), _SHORTEST_ROLE)
         self._most_waiting: int = read(settings, "FOCUSED_MOST_WAITING")
+        self._most_anew: int = read(settings, "FOCUSED_LESSONS_ANEW")
         self._rescorer = Rescorer(settings, store.server, self._pool)
         self._trainer: PooledTrainer | None = None
         # What was published while this worker joined is told with its first sign of life.
         self._version = 0
+        # Of the critic: the newest version that this worker has seen, or of whose verdicts it has told; and with how
+        # many pages it tried to learn.
+        self._critic_version = self._told_version = parts.visits.critic.version
+        self._tried_at = 0
+        self._closing = Lock()
         self._is_stale = False
         self._rests_until = self._next_step = 0.0
-        self._trains = self._busy = self._is_closed = False
+        self._trains = self._has_begun = self._busy = self._is_closed = False
 
     def renew(self) -> None:
         """Take or keep the role of the trainer, if it is free and there is something to do for one."""
-        wanted = self.parts.prioritizer.learns or self._most_waiting > 0
+        wanted = self.parts.prioritizer.learns or self._most_waiting > 0 or self._critic is not None
         self._trains = wanted and self.store.train(self._role)
+
+    def tell(self) -> None:
+        """Tell the other components, once all pages were judged by the newest critic."""
+        version = self.parts.visits.critic.version
+        if version == self.store.standing().critic != self._told_version and not self._has_outdated():
+            self._told_version = version
+            self.crawler.signals.send_catch_log(signals.verdicts_revised, spider=self.crawler.spider)
+
+    @property
+    def _critic(self) -> LearningCritic | None:
+        return self.parts.visits.learning_critic
 
     @property
     def is_due(self) -> bool:
         """Is there something to do, and time to do it?"""
         if self._busy or self._is_closed or monotonic() < self._next_step:
             return False
+        if self._is_critic_behind():
+            return True
         if not self._trains:
             return self._trainer is not None or self.store.standing().model != self._version
+        return self._has_lessons() or self._has_outdated() or self._is_revision_due() or self._may_rescore()
+
+    def _has_lessons(self) -> bool:
         unread = self._trainer is None or self.store.standing().last_lesson > self._trainer.read
-        return (self.parts.prioritizer.learns and unread) or self._may_rescore()
+        return self.parts.prioritizer.learns and unread
+
+    def _is_critic_behind(self) -> bool:
+        return self.store.standing().critic > self._critic_version and self._critic is not None
+
+    def _has_outdated(self) -> bool:
+        critic, has_some = self._critic, self.store.standing().has_outdated
+        return critic is not None and has_some and not self._pool.verdicts.has_failed(critic)
+
+    def _is_revision_due(self) -> bool:
+        standing = self.store.standing()
+        due = next_revision(max(standing.learned_at, self._tried_at))
+        return self._critic is not None and standing.pages >= due
 
     def _may_rescore(self) -> bool:
         crowded = 0 < self._most_waiting < self.store.standing().waiting
@@ -89,6 +134,8 @@ class SharedLearning:
         """Do what there is to do now."""
         self._busy, began = True, monotonic()
         try:
+            if self._is_critic_behind():
+                await self._follow_critic()
             await (self._train() if self._trains else self._follow())
             rest = (_REST if self._trains else _REST_LOADED) * (monotonic() - began)
         except Exception as error:
@@ -106,7 +153,7 @@ class SharedLearning:
             logger.info("Another worker is the trainer by now")
             self._trains = False
         elif isinstance(error, ModelDamaged):
-            self._version = self.store.standing().model
+            self._version, self._critic_version = self.store.standing().model, self.store.standing().critic
             self.crawler.stats.inc_value("focused/training/refused")
             logger.warning("%s. The crawl goes on with what it knew", error)
         elif isinstance(error, CallRefused) or not isinstance(error, StoreBroken):  # if Redis is away the crawl notices
@@ -115,13 +162,14 @@ class SharedLearning:
 
     def close(self) -> None:
         """Let go of the connection; what is at work in the thread ends by itself."""
-        self._is_closed = True
+        with self._closing:
+            self._is_closed = True
         self._rescorer.close()
         self._client.close()
 
     async def _follow(self) -> None:
         """Load what the trainer published."""
-        self._trainer = None
+        self._trainer, self._has_begun = None, False
         if self.store.standing().model == self._version:
             return
         loaded = await _in_thread(self._load)
@@ -135,7 +183,53 @@ class SharedLearning:
         model = self._pool.model(MODEL)
         return (restored(self.store.prioritizer, model), model) if model else None
 
+    # --- the critic --------------------------------------------------------------------------------------------
+
+    async def _follow_critic(self) -> None:
+        """Judge by the critic that the trainer published."""
+        if (critic := self._critic) is not None:
+            self._adopt_critic(await _in_thread(partial(self._pool.newest, critic)))
+
+    def _adopt_critic(self, critic: LearningCritic) -> None:
+        self._critic_version = critic.version
+        # While this one learned, others may have shown theirs a seed.
+        restore_critic(critic, self.store)
+        self.parts.visits.adopt_critic(critic)
+        self.store.adopt_critic(critic)
+        # Whoever trains begins anew; links are scored by what the critic says now.
+        self._trainer, self._is_stale = None, True
+        self.crawler.stats.set_value("focused/critic/version", critic.version)
+
+    async def _revise(self, critic: LearningCritic) -> None:
+        """The critic learns, and all pages are judged anew."""
+        self._tried_at = self.store.standing().pages
+        learned = await _in_thread(partial(self._learn_critic, critic, self._tried_at))
+        if learned is None:
+            return
+        new, links, verdicts = learned
+        self._adopt_critic(new)
+        await _in_thread(partial(self._pool.verdicts.revise, new.version, links, verdicts))
+        not_anew = max(self.store.standing().pages - self._most_anew, 0)
+        self.crawler.stats.set_value("focused/lesson/not_anew", not_anew)
+
+    def _learn_critic(
+        self, critic: LearningCritic, pages: int
+    ) -> tuple[LearningCritic, list[int], list[Verdict]] | None:
+        learned = learn_and_judge(critic, self._pool.verdicts.kept_pages(), pages)
+        # What is published after this worker has left would be nobody's to go on with.
+        with self._closing:
+            if learned is not None and (self._is_closed or not self._pool.publish_critic(learned[0], pages)):
+                raise RoleLost
+        return learned
+
+    # --- the prioritizer ---------------------------------------------------------------------------------------
+
     async def _train(self) -> None:
+        critic = self._critic
+        if critic is not None and self._is_revision_due():
+            await self._revise(critic)
+        if self._critic is not None and self._has_outdated():
+            await _in_thread(partial(self._pool.verdicts.settle, self._critic))
         if self.parts.prioritizer.learns:
             trained = await _in_thread(self._learn)
             if trained is not None:
@@ -145,8 +239,16 @@ class SharedLearning:
 
     def _learn(self) -> Trained | None:
         if self._trainer is None:
-            self._trainer = PooledTrainer(self._pool, self.store.prioritizer, self.parts.trainer.every)
-            logger.info("This worker is the trainer")
+            self._trainer = PooledTrainer(
+                self._pool,
+                self.store.prioritizer,
+                self.parts.trainer.every,
+                untaught=partial(self.parts.untaught, self.crawler.settings),
+                most_anew=self._most_anew,
+            )
+            if not self._has_begun:
+                logger.info("This worker is the trainer")
+            self._has_begun = True
         return self._trainer.train()
 
     def _adopt(self, trained: Trained) -> None:

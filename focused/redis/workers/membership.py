@@ -111,6 +111,7 @@ class Membership(Departures):
         self._warn_of_crowd()
         self._take_in_critic()
         self._learning.renew()
+        self._learning.tell()
         if not self._engine.is_closing():
             self._take_seeds()
             self._engine.wake()
@@ -129,7 +130,7 @@ class Membership(Departures):
         """Other workers may have shown the critic a seed."""
         if self.store.standing().revised != self._revised:
             self._revised = self.store.standing().revised
-            restore_critic(self.parts.critic, self.store)
+            restore_critic(self.parts.visits.critic, self.store)
 
     def _tell_of_the_dead(self) -> None:
         before, self._taken_back = self._taken_back, self.store.standing().taken_back

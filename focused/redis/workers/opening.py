@@ -63,7 +63,7 @@ def open_job(crawler: Crawler, parts: Parts) -> OpenJob:
         return ending.is_asked or is_broken or engine.is_closing()
 
     store = join(parts, crawler.settings, is_ending)
-    return OpenJob(store, PooledTraining(store), Membership(crawler, parts, store, ending))
+    return OpenJob(store, PooledTraining(parts, store), Membership(crawler, parts, store, ending))
 
 
 def join(parts: Parts, settings: BaseSettings, is_ending: Callable[[], bool]) -> RedisStore:
@@ -96,6 +96,7 @@ def _join(parts: Parts, settings: BaseSettings, client: Redis, is_ending: Callab
         f"{gethostname()}-{os.getpid()}-{token_hex(3)}",
         parts.prioritizer,
         identity=_shared_identity(parts.topic, parts.prioritizer, parts.critic),
+        most_anew=read(settings, "FOCUSED_LESSONS_ANEW") if parts.critic.is_learning else 0,
         most_waiting=read(settings, "FOCUSED_MOST_WAITING"),
         lease_seconds=read(settings, "FOCUSED_LEASE_SECONDS"),
         redis_patience=read(settings, "FOCUSED_REDIS_PATIENCE"),
