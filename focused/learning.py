@@ -16,6 +16,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.threads import deferToThread
 
 from focused import signals
+from focused.asking import Asking
 from focused.critics.base import Critic, LearningCritic
 from focused.defaults import read
 from focused.frontier.store import StoreBroken, VerdictStore
@@ -55,6 +56,7 @@ class Learning:
         self._next_revision = next_revision(job.store.standing().pages)
         self._per_page: int = read(crawler.settings, "FOCUSED_RESCORE_PER_PAGE")
         self._save_every: int = read(crawler.settings, "FOCUSED_SAVE_EVERY")
+        self._asking = Asking(crawler, job.store, visits.critic)
         self._credit = 0
         self._busy = False
         critic = visits.critic
@@ -68,6 +70,9 @@ class Learning:
         self._credit += self._per_page
         try:
             is_due = self._visits.is_learning_due(visit)
+            self._asking.add(visit)
+            if self._asking.is_due:
+                await self._asking.ask()
             if self._busy:
                 return
             if self._is_revision_due():
@@ -96,12 +101,13 @@ class Learning:
         critic, store = self._visits.critic, self._job.store
         if not (isinstance(critic, LearningCritic) and critic.is_learning and isinstance(store, VerdictStore)):
             return False
-        return store.standing().pages >= self._next_revision
+        return self._asking.has_news or store.standing().pages >= self._next_revision
 
     async def _revise(self) -> None:
         """The critic learns; pages are judged, the prioritizer is taught, and all that waits is scored anew."""
         store, trainer = self._job.store, self._trainer
         self._next_revision = next_revision(store.standing().pages)
+        self._asking.has_news = False
         revision = Revision(store, self._visits, trainer, self._untaught, most_pages=self._most_anew)
         if not await maybe_deferred_to_future(deferToThread(revision.judge)):
             return

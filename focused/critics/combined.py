@@ -63,6 +63,9 @@ _BEFORE = {"": -1.66, "V1": 0.20, "W": 2.96, "words": -0.29, "V2": 1.16, "pages"
 """What is made of words and centroid alone: the soft labels of the classifier."""
 _AFTER = {"": -1.71, "V1": 0.16, "W": 0.81, "words": -0.24, "V2": 0.11, "pages": -0.99, "both": 0.48, "V3": 1.88}
 _SPREAD = 0.4
+_ANSWERS_NEEDED = 40
+"""With so many answers they count as much as all the pages about which nobody was asked."""
+_LEAST_WEIGHT = 1.0
 _UNWANTED_NEEDED = 100
 """With so many unwanted examples a classifier of the examples alone counts as much as all the rest."""
 
@@ -147,20 +150,25 @@ class CombinedCritic(LearningCritic):
         kept = [Gist.from_bytes(gist) for gist in gists]
         return [self._verdict(gist, float(odds)) for gist, odds in zip(kept, self._odds(kept), strict=True)]
 
-    def learn_from_pages(self, gists: Sequence[bytes]) -> Self | None:
-        if len(gists) < _FEWEST_MET or not self.is_learning:
+    def learn_from_pages(self, gists: Sequence[bytes], answered: Sequence[tuple[bytes, bool]] = ()) -> Self | None:
+        if len(gists) + len(answered) < _FEWEST_MET or not self.is_learning:
             return None
         met = [Gist.from_bytes(gist) for gist in gists]
+        told = [Gist.from_bytes(gist) for gist, _ in answered]
+        is_wanted = np.array([is_wanted for _, is_wanted in answered], np.float64)
         new = copy(self)
         new.version = self.version + 1
-        seeds = list(self._seeds.values())
-        new._met = Met.of(met, self._wanted, [*self._unwanted, *seeds])
+        known = {gist for gist, _ in answered}
+        seeds = [seed for seed in self._seeds.values() if seed.to_bytes() not in known]
+        new._met = Met.of([*met, *told], self._wanted, [*self._unwanted, *seeds, *told])
         if not len(new._met.words):
             # All pages have the same words, or hardly any.
             return None
         labels = expit(new._blended(met, _BEFORE))
         agreement = expit(new._blended(seeds, _BEFORE))
+        weight = max(_LEAST_WEIGHT, len(met) / (len(told) + _ANSWERS_NEEDED))
         examples = [(met, labels, np.ones(len(met))), (seeds, np.ones(len(seeds)), agreement)]
+        examples.append((told, is_wanted, np.full(len(told), weight)))
         for given, label in ((self._wanted, 1.0), (self._unwanted, 0.0)):
             examples.append((given, np.full(len(given), label), np.ones(len(given))))
         rows = vstack([new._met.rows(each) for each, _, _ in examples], format="csr")

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from copy import copy
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from focused.critics.base import Critic, LearningCritic, Verdict
-from focused.frontier.store import FrontierStore, VerdictStore
+from focused.frontier.store import AnswerStore, FrontierStore, KeptPages, VerdictStore
 from focused.prioritizers.base import Lessons, Prioritizer
 from focused.prioritizers.trainer import Trainer
 from focused.visits.training import CRITIC, MODEL
@@ -56,6 +55,8 @@ class Revision:
         self._critic: LearningCritic = visits.critic
         self._read_pages = store.kept_pages()
         self._count = store.standing().pages
+        answers = store.answers() if isinstance(store, AnswerStore) else {}
+        self._answers = {link: one.is_wanted for link, one in answers.items() if one.is_wanted is not None}
         self._links: list[int] = []
         self._verdicts: list[Verdict] = []
         self._new = store.prioritizer
@@ -64,20 +65,36 @@ class Revision:
 
     def judge(self) -> bool:
         """The critic learns, and judges all pages anew; for a thread. False if there was nothing to learn."""
-        new = self._critic.learn_from_pages(self._sample())
+        new = self._critic.learn_from_pages(*self._pages())
         if new is None:
             return False
         self._critic = new
         for pages in self._read_pages():
             self._links += pages.links
-            self._verdicts += new.judge_again(pages.gists)
+            self._verdicts += self._judged(new, pages)
         return True
 
-    def _sample(self) -> list[bytes]:
-        """Pages from the whole crawl, not more than a critic can learn from at once."""
+    def _pages(self) -> tuple[list[bytes], list[tuple[bytes, bool]]]:
+        """Pages from the whole crawl, not more than a critic can learn from at once, and all that were answered."""
         step = 1 + self._count // _MOST_LEARNED
-        gists = (gist for pages in self._read_pages() for gist in pages.gists)
-        return list(islice(gists, 0, None, step))
+        kept = (pair for pages in self._read_pages() for pair in zip(pages.links, pages.gists, strict=True))
+        sample: list[bytes] = []
+        answered: list[tuple[bytes, bool]] = []
+        for number, (link, gist) in enumerate(kept):
+            if link in self._answers:
+                answered.append((gist, self._answers[link]))
+            elif not number % step:
+                sample.append(gist)
+        return sample, answered
+
+    def _judged(self, critic: LearningCritic, pages: KeptPages) -> list[Verdict]:
+        """The verdicts on some pages; what was answered is certain."""
+        verdicts = critic.judge_again(pages.gists)
+        answers = [self._answers.get(link) for link in pages.links]
+        return [
+            verdict if answer is None else Verdict(float(answer), verdict.classes)
+            for verdict, answer in zip(verdicts, answers, strict=True)
+        ]
 
     def adopt(self) -> None:
         """The new verdicts count from now on."""
@@ -96,7 +113,7 @@ class Revision:
             store.save_model(MODEL, self._new.state(), 0)
         for pages in store.kept_pages(before=critic.version)():
             # They were through while the critic learned.
-            store.revise_verdicts(critic.version, pages.links, critic.judge_again(pages.gists))
+            store.revise_verdicts(critic.version, pages.links, self._judged(critic, pages))
         if self._new.learns:
             self._lessons = store.lessons_anew(self._most_pages)
 
