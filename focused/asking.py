@@ -14,7 +14,6 @@ from inspect import isclass, iscoroutinefunction
 from threading import Thread
 from typing import Any, Never
 
-import numpy as np
 from scrapy.crawler import Crawler
 from scrapy.utils.defer import deferred_from_coro, maybe_deferred_to_future
 from scrapy.utils.misc import build_from_crawler
@@ -25,7 +24,7 @@ from twisted.python.failure import Failure
 
 from focused.critics.base import Critic, LearningCritic
 from focused.defaults import read
-from focused.frontier.store import Answer, AnswerStore, FrontierStore, Said
+from focused.frontier.store import Answer, AnswerStore, FrontierStore, Saying
 from focused.registry import UnknownName, find
 from focused.starting import topic_of
 from focused.visits.questions import Candidate, Candidates, Question, choose, next_questions
@@ -35,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 _FAILURES = 3
 """So often in a row a teacher may fail before it is not asked any more."""
-_SAID = {True: Said.YES, False: Said.NO, None: Said.UNKNOWN}
+_SAID = {True: Saying.YES, False: Saying.NO, None: Saying.UNKNOWN}
 
 
 class TeacherFailed(Exception):
@@ -146,10 +145,10 @@ def find_teacher(name: str) -> Any:
     return found
 
 
-def make_teacher(name: str, crawler: Crawler) -> Callable[..., Any]:
+def make_teacher(name: str, crawler: Crawler) -> Any:
     """The function, or an instance of the class, made as Scrapy makes components."""
     found = find_teacher(name)
-    return build_from_crawler(found, crawler) if isclass(found) else found  # type: ignore[no-any-return]  # callable
+    return build_from_crawler(found, crawler) if isclass(found) else found
 
 
 async def _answers(
@@ -162,13 +161,13 @@ async def _answers(
         raise TeacherFailed(f"gave no answer within {timeout:g} seconds") from None
     except (Exception, CancelledError, SystemExit) as error:
         raise TeacherFailed(f"failed: {error!r}") from error
-    if not isinstance(said, (list, tuple, np.ndarray)) or len(said) != len(questions):
-        what = f"{len(said)} answers" if isinstance(said, (list, tuple, np.ndarray)) else repr(said)[:80]
+    if not isinstance(said, list) or len(said) != len(questions):
+        what = f"{len(said)} answers" if isinstance(said, list) else repr(said)[:80]
         raise TeacherFailed(f"gave {what} for {len(questions)} pages: it must return a list with one for each")
     for one in said:
-        if not (one is None or isinstance(one, (bool, np.bool_))):
-            raise TeacherFailed(f"answered {one!r:.80}: an answer is True, False or None")
-    return [None if one is None else bool(one) for one in said]
+        if not (one is None or isinstance(one, bool)):
+            raise TeacherFailed(f"answered {repr(one)[:80]}: an answer is True, False or None")
+    return said
 
 
 async def _call(function: Callable[..., Any], *arguments: Any, timeout: float) -> Any:
@@ -193,9 +192,9 @@ def _in_thread(function: Callable[..., Any], *arguments: Any) -> Deferred[Any]:
         try:
             found = function(*arguments)
         except BaseException:
-            reactor.callFromThread(result.errback, Failure())  # type: ignore[attr-defined]  # a module, to mypy
+            reactor.callFromThread(result.errback, Failure())  # type: ignore[no-untyped-call]  # Twisted has no types
         else:
-            reactor.callFromThread(result.callback, found)  # type: ignore[attr-defined]  # a module, to mypy
+            reactor.callFromThread(result.callback, found)
 
     Thread(target=run, daemon=True).start()
     return result

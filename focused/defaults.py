@@ -213,7 +213,7 @@ SETTINGS = {
     "FOCUSED_LAB_PAGES": Setting(COUNT, 0),
     #: For experiments: a file of addresses that are not counted, one a line
     "FOCUSED_LAB_IGNORED": Setting(TEXT, ""),
-    #: For experiments: a file of the addresses that are wanted, one a line, which `focused.lab.labels.LabelTeacher` reads
+    #: For experiments: a file of the addresses that are wanted, one a line, for `focused.lab.labels.LabelTeacher`
     "FOCUSED_LAB_WANTED": Setting(TEXT, ""),
 }
 DEFAULTS = {name: setting.default for name, setting in SETTINGS.items()}

@@ -21,7 +21,8 @@ had fetched, so that R is a probability: of the pages with R ≈ p, a share p is
 The more unwanted pages are among the examples, the less all this counts beside a `LogisticCritic` of the examples
 alone; with some hundreds of them that is all that counts, and there is nothing to learn on the job.
 
-A seed counts as a wanted page as far as the words agree with it: home pages share their furniture, not the topic.
+A seed counts as a wanted page as far as the words agree with it: home pages share their furniture, not the topic. Pages
+of which somebody has said whether they are wanted have that as their label, in place of what words and centroid say.
 """
 
 from __future__ import annotations
@@ -63,9 +64,6 @@ _BEFORE = {"": -1.66, "V1": 0.20, "W": 2.96, "words": -0.29, "V2": 1.16, "pages"
 """What is made of words and centroid alone: the soft labels of the classifier."""
 _AFTER = {"": -1.71, "V1": 0.16, "W": 0.81, "words": -0.24, "V2": 0.11, "pages": -0.99, "both": 0.48, "V3": 1.88}
 _SPREAD = 0.4
-_ANSWERS_NEEDED = 40
-"""With so many answers they count as much as all the pages about which nobody was asked."""
-_LEAST_WEIGHT = 1.0
 _UNWANTED_NEEDED = 100
 """With so many unwanted examples a classifier of the examples alone counts as much as all the rest."""
 
@@ -160,15 +158,15 @@ class CombinedCritic(LearningCritic):
         new.version = self.version + 1
         known = {gist for gist, _ in answered}
         seeds = [seed for seed in self._seeds.values() if seed.to_bytes() not in known]
-        new._met = Met.of([*met, *told], self._wanted, [*self._unwanted, *seeds, *told])
+        new._met = Met.of([*met, *told], self._wanted, [*self._unwanted, *seeds])
         if not len(new._met.words):
             # All pages have the same words, or hardly any.
             return None
         labels = expit(new._blended(met, _BEFORE))
         agreement = expit(new._blended(seeds, _BEFORE))
-        weight = max(_LEAST_WEIGHT, len(met) / (len(told) + _ANSWERS_NEEDED))
         examples = [(met, labels, np.ones(len(met))), (seeds, np.ones(len(seeds)), agreement)]
-        examples.append((told, is_wanted, np.full(len(told), weight)))
+        # Heavier ones harm: what is asked about shows the words, and most of it is not wanted, so words would be unlearned.
+        examples.append((told, is_wanted, np.ones(len(told))))
         for given, label in ((self._wanted, 1.0), (self._unwanted, 0.0)):
             examples.append((given, np.full(len(given), label), np.ones(len(given))))
         rows = vstack([new._met.rows(each) for each, _, _ in examples], format="csr")

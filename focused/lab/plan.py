@@ -21,8 +21,9 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
 
     ``given`` limits what teaches the critics (`focused.lab.given`), with ``draws`` draws of example pages. Without a
     ``critic`` each topic gets the one that a crawl would choose. With ``answers`` the labels play the teacher
-    (`focused.asking`), who is asked about so many pages. ``paths`` (a file, or a folder with one for each topic) teach the prioritizers that must be taught; their pages are in ``paths_web``. Without any, paths are drawn
-    from a best-first crawl.
+    (`focused.asking`), who is asked about so many pages. ``paths`` (a file, or a folder with one for each topic) teach
+    the prioritizers that must be taught; their pages are in ``paths_web``. Without any, paths are drawn from a
+    best-first crawl.
     """
 
     topics: list[str]

@@ -24,7 +24,7 @@ from focused.report.status import (
     LATELY,
     RUNNING,
     UNFOLLOWED,
-    Answers,
+    AnswerCounts,
     HostWaiting,
     Status,
     made_as,
@@ -224,6 +224,6 @@ def _learned(connection: sqlite3.Connection) -> dict[str, Any]:
     return {"model": ModelSaved(*model) if model else None, "lessons": int(lessons) if lessons else None}
 
 
-def _answers(connection: sqlite3.Connection) -> Answers | None:
-    counts = Answers(*map(int, connection.execute(_ANSWERS, (RELEVANT,)).fetchone()))
+def _answers(connection: sqlite3.Connection) -> AnswerCounts | None:
+    counts = AnswerCounts(*map(int, connection.execute(_ANSWERS, (RELEVANT,)).fetchone()))
     return counts if counts.yes + counts.no + counts.unknown else None

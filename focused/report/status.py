@@ -29,7 +29,7 @@ class HostWaiting:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class AnswerCounts:
     """How often somebody has said of a page yes, no, and that they do not know.
 
     ``found`` of the pages with yes or no were relevant when it was said; ``found_wanted`` of these are wanted.
@@ -76,7 +76,7 @@ class Status(ABC):
     leased: int
     hosts_waiting: int
     waiting_by_host: list[HostWaiting]
-    answers: Answers | None = None
+    answers: AnswerCounts | None = None
     read: str
     seconds: float = field(compare=False)
 

@@ -9,16 +9,21 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from math import ceil
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.critics.bag import Bag, Vocabulary, inverse_frequencies, tfidf
 from focused.pages.page import Page
 from focused.pages.urls import url_to_host
 
+if TYPE_CHECKING:
+    from focused.critics.bag import Bag
+
 _MOST_TEXT = 4_000
 _MOST_PAGES = 1_000
+_LEAST = 0.1
+"""A page of less relevance is hardly ever wanted: the question would be wasted."""
 _FIRST = 12
 _GROWTH = 1.5
 
@@ -75,12 +80,15 @@ class Candidates:
 def choose(
     candidates: Sequence[Candidate], relevance: NDArray[np.floating], asked: Sequence[Candidate], most: int
 ) -> list[int]:
-    """The rows of the candidates to ask about next, at most so many; of one whose relevance is NaN nothing is known."""
-    known = np.flatnonzero(~np.isnan(relevance))
+    """The rows of the candidates to ask about next, at most so many. One whose relevance is NaN is left out."""
+    # Here, so that a crawl without a teacher is spared it.
+    from focused.critics.bag import Vocabulary, inverse_frequencies, tfidf  # noqa: PLC0415
+
+    known = np.flatnonzero(np.nan_to_num(relevance) >= _LEAST)
     chosen: list[int] = []
     if not len(known):
         return []
-    pages = [*(candidates[row] for row in known), *asked]
+    pages = [*(candidates[row] for row in known.tolist()), *asked]
     ids = np.unique(np.concatenate([page.bag[0] for page in pages]))
     counts = Vocabulary([], more=dict.fromkeys(ids.tolist(), "")).matrix([page.bag for page in pages])
     rows = tfidf(counts, inverse_frequencies(counts))
@@ -95,7 +103,7 @@ def choose(
         chosen.append(best)
         likeness = np.maximum(likeness, (open_ @ rows[best].T).toarray().ravel())
         of_host += of_open == hosts[best]
-    return known[chosen].tolist()
+    return [int(known[row]) for row in chosen]
 
 
 def _worth(relevance: NDArray[np.floating]) -> NDArray[np.float64]:

@@ -23,6 +23,12 @@ if TYPE_CHECKING:
 _FIRST = (25, 50, 100, 200, 400, 700, 1_000)
 _GROWTH = 1.4
 _MOST_LEARNED = 2_000
+_SURE = 0.95
+"""R of a page of which somebody said that it is wanted, at least, and 1 - R of one that is not.
+
+With 1 and 0 the prioritizer would learn more from what sets answered pages apart from all others than from what sets
+wanted pages apart: the R of the others is hardly ever so near 0 or 1.
+"""
 
 
 def next_revision(pages: int) -> int:
@@ -88,13 +94,9 @@ class Revision:
         return sample, answered
 
     def _judged(self, critic: LearningCritic, pages: KeptPages) -> list[Verdict]:
-        """The verdicts on some pages; what was answered is certain."""
+        """The verdicts on some pages; what was answered is as good as certain."""
         verdicts = critic.judge_again(pages.gists)
-        answers = [self._answers.get(link) for link in pages.links]
-        return [
-            verdict if answer is None else Verdict(float(answer), verdict.classes)
-            for verdict, answer in zip(verdicts, answers, strict=True)
-        ]
+        return [_with_answer(one, self._answers.get(link)) for link, one in zip(pages.links, verdicts, strict=True)]
 
     def adopt(self) -> None:
         """The new verdicts count from now on."""
@@ -127,3 +129,10 @@ class Revision:
         self._store.prioritizer = self._new
         self._trainer.go_on_from(self._new_trainer)
         self._visits.teach_open()
+
+
+def _with_answer(verdict: Verdict, is_wanted: bool | None) -> Verdict:
+    if is_wanted is None:
+        return verdict
+    relevance = max(verdict.relevance, _SURE) if is_wanted else min(verdict.relevance, 1 - _SURE)
+    return Verdict(relevance, verdict.classes)

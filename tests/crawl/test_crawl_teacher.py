@@ -26,7 +26,7 @@ DOCS = Path(__file__).parents[2] / "docs" / "teacher.md"
 KEYWORDS = {"topic": "star, galaxy, onion, butter"}
 STARS = "<title>Star {0}</title><p>A star of the galaxy, seen through a telescope. Number {0} w{0} v{1}.</p>"
 SOUPS = "<title>Soup {0}</title><p>Fry the onion in butter and stir the soup. Number {0} w{0} v{1}.</p>"
-TEACHERS = '''
+TEACHERS = """
 import asyncio, os, signal, time
 from pathlib import Path
 
@@ -91,7 +91,7 @@ def dies_once(pages, topic):
     return wants_stars(pages, topic)
 
 not_a_function = 7
-'''
+"""
 
 
 @pytest.fixture
@@ -120,6 +120,11 @@ def answers(job: Path) -> list[Any]:
         return records.execute(query).fetchall()
 
 
+def is_as_said(row: Any) -> bool:
+    """Is the page's relevance, as it is now, what was said?"""
+    return bool({"yes": row["now"] >= 0.95, "no": row["now"] <= 0.05}.get(row["said"], True))
+
+
 @pytest.mark.parametrize("name", ["wants_stars", "politely"])
 def test_answers_are_kept_and_the_critic_learns_from_them(taught, tmp_path: Path, name: str) -> None:
     result = taught(name)
@@ -130,7 +135,7 @@ def test_answers_are_kept_and_the_critic_learns_from_them(taught, tmp_path: Path
     for row in rows:
         assert row["said"] == ("yes" if row["title"].startswith("Star") else "no") or row["url"] == f"{HUB}7"
         assert 0 < row["before"] < 1
-        assert row["now"] == {"yes": 1.0, "no": 0.0}.get(row["said"], row["now"])
+        assert is_as_said(row)
     said = [row["said"] for row in rows]
     counted = {word: result.stats.get(f"focused/teacher/{word}", 0) for word in ("yes", "no", "unknown")}
     assert counted == {word: said.count(word) for word in counted}
@@ -211,7 +216,7 @@ def test_a_kill_loses_no_answer_and_nothing_is_asked_twice(taught, tmp_path: Pat
     assert len(rows) == 9, "the budget is that of the job"
     asked = (tmp_path / "asked").read_text().splitlines()
     assert asked == [row["url"] for row in rows]
-    assert all(row["now"] == {"yes": 1.0, "no": 0.0}.get(row["said"], row["now"]) for row in rows)
+    assert all(map(is_as_said, rows))
 
 
 def test_it_is_not_asked_where_the_critic_does_not_learn(taught, tmp_path: Path) -> None:
