@@ -24,7 +24,7 @@ from twisted.python.failure import Failure
 
 from focused.critics.base import Critic, LearningCritic
 from focused.defaults import read
-from focused.frontier.store import Answer, AnswerStore, FrontierStore, Saying
+from focused.frontier.store import Answer, AnswerStore, FrontierStore, Says
 from focused.registry import UnknownName, find
 from focused.starting import topic_of
 from focused.visits.questions import Candidate, Candidates, Question, choose, next_questions
@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 _FAILURES = 3
 """So often in a row a teacher may fail before it is not asked any more."""
-_SAID = {True: Saying.YES, False: Saying.NO, None: Saying.UNKNOWN}
+_SAID = {True: Says.YES, False: Says.NO, None: Says.UNKNOWN}
 
 
 class TeacherFailed(Exception):

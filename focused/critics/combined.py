@@ -165,7 +165,7 @@ class CombinedCritic(LearningCritic):
         labels = expit(new._blended(met, _BEFORE))
         agreement = expit(new._blended(seeds, _BEFORE))
         examples = [(met, labels, np.ones(len(met))), (seeds, np.ones(len(seeds)), agreement)]
-        # Heavier ones harm: what is asked about shows the words, and most of it is not wanted, so words would be unlearned.
+        # Heavier ones harm: much of what is asked about shows the words and is not wanted, so words would be unlearned.
         examples.append((told, is_wanted, np.ones(len(told))))
         for given, label in ((self._wanted, 1.0), (self._unwanted, 0.0)):
             examples.append((given, np.full(len(given), label), np.ones(len(given))))

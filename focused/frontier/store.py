@@ -47,7 +47,7 @@ class Outcome(IntEnum):
     OTHER = 8
 
 
-class Saying(StrEnum):
+class Says(StrEnum):
     """What somebody says of a page; NOTHING takes back what was said before."""
 
     YES = "yes"
@@ -130,7 +130,7 @@ class Answer:
     """
 
     link: int
-    said: Saying
+    said: Says
     who: str
     time: str
     relevance: float
@@ -138,7 +138,7 @@ class Answer:
     @property
     def is_wanted(self) -> bool | None:
         """Is the page wanted? None if that was not said."""
-        return {Saying.YES: True, Saying.NO: False}.get(self.said)
+        return {Says.YES: True, Says.NO: False}.get(self.said)
 
 
 @dataclass(slots=True, eq=False)

@@ -34,7 +34,7 @@ from focused.frontier.store import (
     Outcome,
     PageRecord,
     Rescoring,
-    Saying,
+    Says,
     Standing,
     State,
 )
@@ -401,7 +401,7 @@ class SqliteStore:
 
     def answers(self) -> dict[int, Answer]:
         rows = self._file.rows("SELECT link, said, who, time, relevance FROM answers ORDER BY number")
-        return {link: Answer(link, Saying(said), *rest) for link, said, *rest in rows}
+        return {link: Answer(link, Says(said), *rest) for link, said, *rest in rows}
 
     # --- what was learned, and notes ---------------------------------------------------------------------------
 

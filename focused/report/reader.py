@@ -39,7 +39,7 @@ class PageTable:
 class PageLine:
     """One judged page. ``same_as`` is the address of the page with the same content that was fetched first.
 
-    ``score`` is that of its link when it was chosen; None for a seed. ``said`` is what ``who`` said of it, a `Saying`; ''
+    ``score`` is that of its link when it was chosen; None for a seed. ``said`` is what ``who`` said of it, a `Says`; ''
     if nobody said anything.
     """
 

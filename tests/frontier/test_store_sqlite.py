@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 
 from focused.frontier.records import read_items, read_records
-from focused.frontier.store import SEED_RANK, Answer, JobRefused, NewLink, Outcome, PageRecord, Saying, StoreBroken
+from focused.frontier.store import SEED_RANK, Answer, JobRefused, NewLink, Outcome, PageRecord, Says, StoreBroken
 from focused.frontier.store_sqlite import SqliteStore
 from tests.frontier.frontiers import Frontier, Plain, add, addresses, always, crash, rescore
 
@@ -305,9 +305,9 @@ def test_a_duplicate_is_recorded_but_gives_no_item(make):
 def test_answers_outlast_the_process_and_the_last_one_counts(tmp_path):
     store = SqliteStore(tmp_path, Plain())
     first, second, back = (
-        Answer(7, said, "me", f"day {n}", 0.5) for n, said in enumerate((Saying.YES, Saying.NO, Saying.NOTHING))
+        Answer(7, said, "me", f"day {n}", 0.5) for n, said in enumerate((Says.YES, Says.NO, Says.NOTHING))
     )
-    other = Answer(9, Saying.UNKNOWN, "you", "day 1", 0.25)
+    other = Answer(9, Says.UNKNOWN, "you", "day 1", 0.25)
     store.keep_answers([first, other])
     store.keep_answers([second])
     crash(store)

@@ -15,7 +15,7 @@ import pytest
 from focused.arrays import Arrays
 from focused.critics.base import Critic, LearningCritic, Verdict
 from focused.frontier.records import read_items, read_records
-from focused.frontier.store import Answer, NewLink, Outcome, Saying
+from focused.frontier.store import Answer, NewLink, Outcome, Says
 from focused.frontier.store_sqlite import SqliteStore
 from focused.pages.page import Page, Text, page_from_html
 from focused.pages.tokens import Ids, word_to_id
@@ -243,13 +243,13 @@ def test_an_answer_counts_until_it_is_taken_back(tmp_path: Path) -> None:
         crawl.fetch(number)
     links = dict(enumerate(crawl.store.known([url_of(number) for number in range(6)]).links.tolist()))
 
-    def answer(number: int, said: Saying) -> None:
+    def answer(number: int, said: Says) -> None:
         crawl.store.keep_answers([Answer(links[number], said, "me", "2026-01-01T00:00:00+00:00", 0.5)])
 
     def relevance() -> list[float]:
         return crawl.store.known([url_of(number) for number in range(6)]).relevance.tolist()
 
-    for number, said in ((0, Saying.YES), (1, Saying.NO), (2, Saying.UNKNOWN)):
+    for number, said in ((0, Says.YES), (1, Says.NO), (2, Says.UNKNOWN)):
         answer(number, said)
     assert crawl.revise()
     assert critic.given == (4, [(b"soup", True), (b"star", False)])
@@ -258,7 +258,7 @@ def test_an_answer_counts_until_it_is_taken_back(tmp_path: Path) -> None:
     taught = [lessons for lessons in crawl.store.lessons_anew(99)() if lessons is not None]
     learned = {round(float(one), 2) for lessons in taught for one in lessons.relevance}
     assert {0.95, 0.05} <= learned, "lessons follow"
-    answer(0, Saying.NOTHING)
+    answer(0, Says.NOTHING)
     assert crawl.revise()
     critic_now = crawl.visits.critic
     assert isinstance(critic_now, Changing)
