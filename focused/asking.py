@@ -42,12 +42,15 @@ class TeacherFailed(Exception):
 
 
 class Asking:
-    """Chooses questions, asks the teacher, keeps the answers. Does nothing in a crawl that has no teacher."""
+    """Chooses questions, asks the teacher, keeps the answers. Asks nothing in a crawl that has no teacher.
+
+    ``has_news`` says whether there may be answers that the critic has not learned from.
+    """
 
     def __init__(self, crawler: Crawler, store: FrontierStore, critic: Critic) -> None:
         settings = crawler.settings
-        self.has_news = False
-        """Are there answers that the critic has not learned from?"""
+        # It may have been killed before it learned, or somebody answered while it rested.
+        self.has_news = isinstance(store, AnswerStore) and bool(store.answers())
         self._stats, self._topic, self._store = crawler.stats, topic_of(crawler), store
         self._name: str = read(settings, "FOCUSED_TEACHER")
         self._at_once: int = read(settings, "FOCUSED_TEACHER_AT_ONCE")
