@@ -64,6 +64,16 @@ SETTINGS = {
     "FOCUSED_PRIORITIZER": Setting(PRIORITIZER_NAME, "", "prioritizer"),
     #: A file with what the prioritizer of an earlier crawl has learned (`scrapy export --learned`), to begin with
     "FOCUSED_LEARNED": Setting(FILE, "", "learned"),
+    # A teacher
+    #: Asked about pages of the crawl, whether they are wanted: the dotted path of a function ([Teacher](teacher.md)).
+    #: Empty: nobody is asked
+    "FOCUSED_TEACHER": Setting(named("teacher"), ""),
+    #: The most pages that the teacher is asked about, over all starts of the job
+    "FOCUSED_TEACHER_ANSWERS": Setting(POSITIVE, 40),
+    #: The teacher is asked about at most this many pages at once
+    "FOCUSED_TEACHER_AT_ONCE": Setting(POSITIVE, 5),
+    #: Seconds after which the teacher is not waited for any more; what it was asked then counts as not asked
+    "FOCUSED_TEACHER_TIMEOUT": Setting(typed(Annotated[float, Meta(gt=0)]), 60.0),
     # Pages
     #: The most links taken from one page; what these three limits leave out is counted in `focused/page/left_out/*`
     "FOCUSED_PAGE_LINKS": Setting(POSITIVE, 2_000),
@@ -203,6 +213,8 @@ SETTINGS = {
     "FOCUSED_LAB_PAGES": Setting(COUNT, 0),
     #: For experiments: a file of addresses that are not counted, one a line
     "FOCUSED_LAB_IGNORED": Setting(TEXT, ""),
+    #: For experiments: a file of the addresses that are wanted, one a line, for `focused.lab.labels.LabelTeacher`
+    "FOCUSED_LAB_WANTED": Setting(TEXT, ""),
 }
 DEFAULTS = {name: setting.default for name, setting in SETTINGS.items()}
 RENAMED = {"FOCUSED_APPRENTICE": "FOCUSED_LEARNED", "apprentice": "learned"}

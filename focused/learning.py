@@ -16,6 +16,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.threads import deferToThread
 
 from focused import signals
+from focused.asking import Asking
 from focused.critics.base import Critic
 from focused.defaults import read
 from focused.frontier.store import StoreBroken
@@ -55,6 +56,7 @@ class Learning:
         self._next_revision = next_revision(job.store.standing().pages)
         self._per_page: int = read(crawler.settings, "FOCUSED_RESCORE_PER_PAGE")
         self._save_every: int = read(crawler.settings, "FOCUSED_SAVE_EVERY")
+        self._asking = Asking(crawler, job.store, visits.critic)
         self._credit = 0
         self._busy = False
         if visits.critic.is_learning and visits.learning_critic is None:
@@ -70,6 +72,9 @@ class Learning:
         self._credit += self._per_page
         try:
             is_due = self._visits.is_learning_due(visit)
+            self._asking.add(visit)
+            if self._asking.is_due:
+                await self._asking.ask()
             if self._busy:
                 return
             if self._is_revision_due():
@@ -95,13 +100,15 @@ class Learning:
             self._busy = False
 
     def _is_revision_due(self) -> bool:
-        learns = self._job.training.learns_here and self._visits.learning_critic is not None
-        return learns and self._job.store.standing().pages >= self._next_revision
+        if not self._job.training.learns_here or self._visits.learning_critic is None:
+            return False
+        return self._asking.has_news or self._job.store.standing().pages >= self._next_revision
 
     async def _revise(self) -> None:
         """The critic learns; pages are judged, the prioritizer is taught, and all that waits is scored anew."""
         store, trainer = self._job.store, self._trainer
         self._next_revision = next_revision(store.standing().pages)
+        self._asking.has_news = False
         revision = Revision(store, self._visits, trainer, self._untaught, most_pages=self._most_anew)
         if not await maybe_deferred_to_future(deferToThread(revision.judge)):
             return

@@ -137,10 +137,11 @@ class LearningCritic(Critic):
         """The verdicts on pages of which this was kept: the same as `judge` gives."""
 
     @abstractmethod
-    def learn_from_pages(self, gists: Sequence[bytes]) -> Self | None:
+    def learn_from_pages(self, gists: Sequence[bytes], answered: Sequence[tuple[bytes, bool]] = ()) -> Self | None:
         """A new snapshot, of the next version, that knows the pages met so far; None if they teach nothing yet.
 
-        Of a large crawl a sample is given.
+        Of a large crawl a sample is given. ``answered`` are further pages, of which somebody has said whether they are
+        wanted.
         """
 
     @abstractmethod

@@ -21,7 +21,8 @@ had fetched, so that R is a probability: of the pages with R ≈ p, a share p is
 The more unwanted pages are among the examples, the less all this counts beside a `LogisticCritic` of the examples
 alone; with some hundreds of them that is all that counts, and there is nothing to learn on the job.
 
-A seed counts as a wanted page as far as the words agree with it: home pages share their furniture, not the topic.
+A seed counts as a wanted page as far as the words agree with it: home pages share their furniture, not the topic. Pages
+of which somebody has said whether they are wanted have that as their label, in place of what words and centroid say.
 """
 
 from __future__ import annotations
@@ -147,20 +148,25 @@ class CombinedCritic(LearningCritic):
         kept = [Gist.from_bytes(gist) for gist in gists]
         return [self._verdict(gist, float(odds)) for gist, odds in zip(kept, self._odds(kept), strict=True)]
 
-    def learn_from_pages(self, gists: Sequence[bytes]) -> Self | None:
-        if len(gists) < _FEWEST_MET or not self.is_learning:
+    def learn_from_pages(self, gists: Sequence[bytes], answered: Sequence[tuple[bytes, bool]] = ()) -> Self | None:
+        if len(gists) + len(answered) < _FEWEST_MET or not self.is_learning:
             return None
         met = [Gist.from_bytes(gist) for gist in gists]
+        told = [Gist.from_bytes(gist) for gist, _ in answered]
+        is_wanted = np.array([is_wanted for _, is_wanted in answered], np.float64)
         new = copy(self)
         new.version = self.version + 1
-        seeds = list(self._seeds.values())
-        new._met = Met.of(met, self._wanted, [*self._unwanted, *seeds])
+        known = {gist for gist, _ in answered}
+        seeds = [seed for seed in self._seeds.values() if seed.to_bytes() not in known]
+        new._met = Met.of([*met, *told], self._wanted, [*self._unwanted, *seeds])
         if not len(new._met.words):
             # All pages have the same words, or hardly any.
             return None
         labels = expit(new._blended(met, _BEFORE))
         agreement = expit(new._blended(seeds, _BEFORE))
         examples = [(met, labels, np.ones(len(met))), (seeds, np.ones(len(seeds)), agreement)]
+        # Heavier ones harm: much of what is asked about shows the words and is not wanted, so words would be unlearned.
+        examples.append((told, is_wanted, np.ones(len(told))))
         for given, label in ((self._wanted, 1.0), (self._unwanted, 0.0)):
             examples.append((given, np.full(len(given), label), np.ones(len(given))))
         rows = vstack([new._met.rows(each) for each, _, _ in examples], format="csr")

@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from focused.frontier.store import JobRefused
 
-FORMAT = 2
+FORMAT = 3
 FILE = "job.db"
 _LOCK = "lock"
 _TRIES, _BETWEEN = 5, 0.02
@@ -49,6 +49,7 @@ CREATE TABLE pages(
     link INTEGER PRIMARY KEY, seq INTEGER UNIQUE, url TEXT, title TEXT, relevance REAL, class TEXT, outcome INTEGER,
     digest INTEGER, version INTEGER, item TEXT);
 CREATE TABLE gists(link INTEGER PRIMARY KEY, data BLOB);
+CREATE TABLE answers(number INTEGER PRIMARY KEY, link INTEGER, said TEXT, who TEXT, time TEXT, relevance REAL);
 CREATE INDEX pages_by_digest ON pages(digest);
 CREATE TABLE words(id INTEGER PRIMARY KEY, word TEXT);
 CREATE TABLE models(name TEXT PRIMARY KEY, seq INTEGER, version INTEGER, data BLOB) WITHOUT ROWID;

@@ -7,9 +7,9 @@ was killed knows which links were leased and hands them out again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from math import nan
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -45,6 +45,15 @@ class Outcome(IntEnum):
     FAILED = 6
     REDIRECT = 7
     OTHER = 8
+
+
+class Says(StrEnum):
+    """What somebody says of a page; NOTHING takes back what was said before."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "unknown"
+    NOTHING = "nothing"
 
 
 class StoreBroken(RuntimeError):
@@ -111,6 +120,25 @@ class PageRecord:
     version: int = 0
     gist: bytes = b""
     item: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What somebody (``who``) said of the page of a link, and when.
+
+    ``relevance`` is that of the page when it was said, by the critic.
+    """
+
+    link: int
+    said: Says
+    who: str
+    time: str
+    relevance: float
+
+    @property
+    def is_wanted(self) -> bool | None:
+        """Is the page wanted? None if that was not said."""
+        return {Says.YES: True, Says.NO: False}.get(self.said)
 
 
 @dataclass(slots=True, eq=False)
@@ -319,6 +347,17 @@ class VerdictStore(Protocol):
 
     def lessons_anew(self, most: int) -> Callable[[], Iterator[Lessons | None]]:
         """The lessons of the newest pages, up to so many of them, by the verdicts that they have now; for a thread."""
+
+
+@runtime_checkable
+class AnswerStore(Protocol):
+    """A store that keeps what somebody says of its pages; not every store is one."""
+
+    def keep_answers(self, answers: Iterable[Answer]) -> None:
+        """Keep answers, so that they outlast the process; the last one about a page counts."""
+
+    def answers(self) -> dict[int, Answer]:
+        """The answer that counts, by number of link; also those that are taken back."""
 
 
 class NoteStore(Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,7 @@ from focused.frontier.ranking import Ranking, RankingAnew
 from focused.frontier.store import (
     SEED_RANK,
     Admitted,
+    Answer,
     Gate,
     KeptPages,
     Known,
@@ -33,6 +34,7 @@ from focused.frontier.store import (
     Outcome,
     PageRecord,
     Rescoring,
+    Says,
     Standing,
     State,
 )
@@ -392,6 +394,15 @@ class SqliteStore:
                 yield from with_evidence_renewed(lessons, renew)
 
         return read
+
+    def keep_answers(self, answers: Iterable[Answer]) -> None:
+        rows = [(one.link, one.said, one.who, one.time, one.relevance) for one in answers]
+        self._file.write_many("INSERT INTO answers(link, said, who, time, relevance) VALUES (?, ?, ?, ?, ?)", rows)
+        self.commit()
+
+    def answers(self) -> dict[int, Answer]:
+        rows = self._file.rows("SELECT link, said, who, time, relevance FROM answers ORDER BY number")
+        return {link: Answer(link, Says(said), *rest) for link, said, *rest in rows}
 
     # --- what was learned, and notes ---------------------------------------------------------------------------
 

@@ -81,6 +81,11 @@ class Case:
         return self.folder / "ignored.txt"
 
     @property
+    def labelled(self) -> Path:
+        """A file of the addresses of pages that have a label in the focus."""
+        return self.folder / "labelled.txt"
+
+    @property
     def table(self) -> Path:
         """The file of the example pages that teach."""
         return self.folder / f"examples{_suffix(self.draw)}.tsv"
@@ -127,6 +132,8 @@ class Preparer:
             lines = [f"{name}\t{url}" for url, name in examples.items()]
             case.table.write_text("\n".join(["class\turl", *lines, ""]), "utf-8")
             case.ignored.write_text("\n".join([*chosen.examples, ""]), "utf-8")
+            labelled = [self.web.urls[row] for row in np.flatnonzero(ground.labelled).tolist()]
+            case.labelled.write_text("\n".join([*labelled, ""]), "utf-8")
             cases.append(case)
         return cases
 

@@ -116,6 +116,10 @@ def _settings(plan: Plan, case: Case, models: Path) -> dict[str, Any]:
         settings["SCRAPER_SLOT_MAX_ACTIVE_SIZE"] = "1"
     if plan.critic and case.critic:
         settings["FOCUSED_CRITIC"] = plan.critic
+    if plan.answers:
+        settings["FOCUSED_TEACHER"] = "focused.lab.labels.LabelTeacher"
+        settings["FOCUSED_TEACHER_ANSWERS"] = str(plan.answers)
+        settings["FOCUSED_LAB_WANTED"] = str(case.labelled.resolve())
     hosts = case.chosen.known.hosts
     if hosts:
         # Exactly these hosts and ports: allowed hosts would let subdomains in.

@@ -20,9 +20,10 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     """What is compared with what, where and how. ``starts`` 0 takes the starting pages that the topics file gives.
 
     ``given`` limits what teaches the critics (`focused.lab.given`), with ``draws`` draws of example pages. Without a
-    ``critic`` each topic gets the one that a crawl would choose. ``paths`` (a file, or a folder with one for each
-    topic) teach the prioritizers that must be taught; their pages are in ``paths_web``. Without any, paths are drawn
-    from a best-first crawl.
+    ``critic`` each topic gets the one that a crawl would choose. With ``answers`` the labels play the teacher
+    (`focused.asking`), who is asked about so many pages. ``paths`` (a file, or a folder with one for each topic) teach
+    the prioritizers that must be taught; their pages are in ``paths_web``. Without any, paths are drawn from a
+    best-first crawl.
     """
 
     topics: list[str]
@@ -38,6 +39,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True):
     hold_out: str = ""
     critic: str = ""
     given: str = ""
+    answers: int = 0
     draws: int = 1
     fast: bool = False
     workers: int = 0

@@ -27,6 +27,8 @@ class Trainer:
         """The numbers of the pages that the next batch is of."""
         self.taught_by: LearningCritic | None = None
         """The critic by whose verdicts the prioritizer was taught; later ones are much the same."""
+        self.taught_answers: dict[int, bool] = {}
+        """What had been answered about pages by then."""
         self._waiting: list[Lessons] = []
         self._pages = 0
 

@@ -33,8 +33,10 @@ FROM links l LEFT JOIN hosts h ON h.id = l.host WHERE """  # noqa: S608  # a num
 _PAGES = """
 SELECT link, seq AS "order", url, coalesce(title, '') AS title, relevance, coalesce(class, '') AS best_class,
     outcome = 2 AS is_duplicate, json_extract(item, '$.score') AS score, coalesce(CASE outcome WHEN 2 THEN
-        (SELECT first.url FROM pages first WHERE first.digest = pages.digest AND first.outcome = 1) END, '') AS same_as
-FROM pages WHERE link IN ({})"""
+        (SELECT first.url FROM pages first WHERE first.digest = pages.digest AND first.outcome = 1) END, '') AS same_as,
+    coalesce(said, '') AS said, coalesce(who, '') AS who
+FROM pages LEFT JOIN (SELECT link, said, who, max(number) FROM answers GROUP BY link) USING (link)
+WHERE link IN ({})"""
 
 
 class JobReader(CrawlReader):

@@ -24,6 +24,7 @@ from focused.report.status import (
     LATELY,
     RUNNING,
     UNFOLLOWED,
+    AnswerCounts,
     HostWaiting,
     Status,
     made_as,
@@ -35,6 +36,10 @@ from focused.report.text import WIDE, clock, counted, short, time_span
 from focused.scheduling.starts import ABOUT, noted, read_starts
 from focused.visits.training import LESSONS, MODEL
 
+_ANSWERS = """
+SELECT total(said = 'yes'), total(said = 'no'), total(said = 'unknown'),
+    total(said IN ('yes', 'no') AND relevance >= ?1), total(said = 'yes' AND relevance >= ?1)
+FROM answers WHERE number IN (SELECT max(number) FROM answers GROUP BY link)"""
 _TIME = "json_extract(item, '$.time')"
 
 
@@ -118,6 +123,7 @@ def read_job_status(connection: sqlite3.Connection, job: str, pid: int | None, m
         **_pages(connection, starts, now if running else None),
         **_links(connection, most_hosts),
         **_learned(connection),
+        answers=_answers(connection),
         read=now.isoformat(timespec="seconds"),
         seconds=round(monotonic() - start, 3),
     )
@@ -216,3 +222,8 @@ def _learned(connection: sqlite3.Connection) -> dict[str, Any]:
     model = connection.execute("SELECT version, seq FROM models WHERE name = ?", (MODEL,)).fetchone()
     lessons = noted(connection, LESSONS)
     return {"model": ModelSaved(*model) if model else None, "lessons": int(lessons) if lessons else None}
+
+
+def _answers(connection: sqlite3.Connection) -> AnswerCounts | None:
+    counts = AnswerCounts(*map(int, connection.execute(_ANSWERS, (RELEVANT,)).fetchone()))
+    return counts if counts.yes + counts.no + counts.unknown else None

@@ -39,7 +39,8 @@ class PageTable:
 class PageLine:
     """One judged page. ``same_as`` is the address of the page with the same content that was fetched first.
 
-    ``score`` is that of its link when it was chosen; None for a seed.
+    ``score`` is that of its link when it was chosen; None for a seed. ``said`` is what ``who`` said of it, a `Says`; ''
+    if nobody said anything.
     """
 
     link: int
@@ -51,6 +52,8 @@ class PageLine:
     is_duplicate: bool
     same_as: str
     score: float | None
+    said: str = ""
+    who: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,26 @@ class HostWaiting:
     links: int
 
 
+@dataclass(frozen=True, slots=True)
+class AnswerCounts:
+    """How often somebody has said of a page yes, no, and that they do not know.
+
+    ``found`` of the pages with yes or no were relevant when it was said; ``found_wanted`` of these are wanted.
+    """
+
+    yes: int
+    no: int
+    unknown: int
+    found: int
+    found_wanted: int
+
+    def in_words(self) -> str:
+        """The counts, and what they say of the critic's verdicts."""
+        parts = (f"{self.yes:,} yes", f"{self.no:,} no", f"{self.unknown:,} unknown" if self.unknown else "")
+        words = ", ".join(filter(None, parts))
+        return words + (f"; {self.found_wanted:,} of {self.found:,} found ones are wanted" if self.found else "")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status(ABC):
     """The status of a crawl. ``None`` is what is not known (yet). Each kind of place adds its own figures and words.
@@ -35,7 +55,7 @@ class Status(ABC):
     ``pages`` counts all judged pages; ``relevant`` and the harvest leave duplicates out. ``wanted`` is the sum of their
     relevance: about so many are wanted. ``relevant_now``, ``harvest_now`` and ``pace_now`` are over the last pages;
     paces are pages per minute. ``unfollowed`` counts links of duplicates that were not followed for this reason.
-    ``seconds`` is how long reading took.
+    ``answers`` are there if somebody was asked. ``seconds`` is how long reading took.
     """
 
     state: str
@@ -56,6 +76,7 @@ class Status(ABC):
     leased: int
     hosts_waiting: int
     waiting_by_host: list[HostWaiting]
+    answers: AnswerCounts | None = None
     read: str
     seconds: float = field(compare=False)
 
@@ -153,6 +174,7 @@ def status_lines(status: Status) -> Iterator[str]:
         ("waiting", _waiting(status)),
         ("prioritizer", f"{short(status.prioritizer or 'not recorded', WIDE)}; {status.learned_in_words()}"),
         ("critic", short(status.critic or "not recorded", WIDE)),
+        *((("answers", status.answers.in_words()),) if status.answers else ()),
         *status.further_lines(),
     )
     yield from (f"  {label:<12} {words}" for label, words in lines)

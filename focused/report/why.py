@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from itertools import groupby, product
 
-from focused.frontier.store import JobRefused, Outcome, State
+from focused.frontier.store import JobRefused, Outcome, Says, State
 from focused.pages.evidence import CHANNELS, MAX_OFFSET, Evidence
 from focused.pages.urls import join
 from focused.prioritizers.base import Prioritizer
@@ -25,6 +25,11 @@ _ENDS = {
     Outcome.NOT_HTML: "It is not HTML",
     Outcome.FAILED: "It was tried and given up",
     Outcome.OTHER: "Its fetch ended without a page",
+}
+_SAID = {
+    Says.YES: "said that it is wanted",
+    Says.NO: "said that it is not wanted",
+    Says.UNKNOWN: "did not know whether it is wanted",
 }
 _COMBINED = {"first": "first", "max": "best", "mean": "mean"}
 
@@ -103,6 +108,8 @@ class _Story:
         of_class = f", class {short(page.best_class, 80)}" if page.best_class else ""
         verdict = f"relevance {page.relevance:.3f}{of_class}"
         yield f"Page {page.order:,} of {self._reader.page_count():,}, depth {depth}. Verdict: {verdict}."
+        if page.said in _SAID:
+            yield f"{short(page.who, 80)} {_SAID[Says(page.said)]}."
         if page.is_duplicate:
             yield f"It has the same content as {short(page.same_as or 'a page fetched before', 300)}."
         if page.score is not None:

@@ -11,6 +11,7 @@ from scrapy.extensions.feedexport import FileFeedStorage
 from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, Settings
 from scrapy.utils.misc import load_object
 
+from focused.asking import find_teacher
 from focused.critics.base import Critic
 from focused.critics.choose import choose_critic, critic_for
 from focused.critics.models import ModelRefused
@@ -43,6 +44,8 @@ def check_start(topic: Topic, settings: Settings) -> dict[str, str]:
     problems.raise_as(ProblemsError)
     if read(settings, "FOCUSED_ARCHIVE"):
         need("fastwarc", "FOCUSED_ARCHIVE")
+    if teacher := read(settings, "FOCUSED_TEACHER"):
+        find_teacher(teacher)
     _check_feeds(settings)
     if needs_teaching(topic, settings):
         plan_teaching(topic, settings)

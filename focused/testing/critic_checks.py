@@ -140,7 +140,7 @@ def check_on_the_job(make: MakeCritic) -> None:
     before = [critic.judge(one) for one in pages()]
     again = critic.judge_again(kept)
     must(all(map(_alike, again, before)), "judge_again gives the verdicts that judge gives", (again, before))
-    new = critic.learn_from_pages(kept * 4)
+    new = critic.learn_from_pages(kept * 4, [(kept[0], True)])
     must([critic.judge(one) for one in pages()] == before, "a critic that has learned is a new one", before)
     if new is None:
         return

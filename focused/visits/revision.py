@@ -8,15 +8,16 @@ while verdicts are much the same as those by which it was taught.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from copy import copy
 from itertools import islice
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from focused.critics.base import Critic, LearningCritic, Verdict
-from focused.frontier.store import FrontierStore, KeptPages, VerdictStore
+from focused.frontier.store import AnswerStore, FrontierStore, KeptPages, VerdictStore
 from focused.prioritizers.base import Lessons, Prioritizer
 from focused.prioritizers.trainer import Trainer
 from focused.visits.training import CRITIC, MODEL
@@ -29,6 +30,12 @@ _MOST_LEARNED = 2_000
 _MOST_COMPARED = 500
 _CHANGED = 0.2
 """The prioritizer is taught anew when the worth of pages has changed by this share of its variance (mean square)."""
+_SURE = 0.95
+"""R of a page of which somebody said that it is wanted, at least, and 1 - R of one that is not.
+
+With 1 and 0 the prioritizer would learn more from what sets answered pages apart from all others than from what sets
+wanted pages apart: the R of the others is hardly ever so near 0 or 1.
+"""
 
 
 def next_revision(pages: int) -> int:
@@ -40,18 +47,44 @@ def next_revision(pages: int) -> int:
 
 
 def learn_and_judge(
-    critic: LearningCritic, read_pages: Callable[[], Iterator[KeptPages]], count: int
+    critic: LearningCritic,
+    read_pages: Callable[[], Iterator[KeptPages]],
+    count: int,
+    answers: Mapping[int, bool] = MappingProxyType({}),
 ) -> tuple[LearningCritic, list[int], list[Verdict]] | None:
-    """The critic learns from so many pages, and judges all anew; for a thread. None if there was nothing to learn."""
-    new = critic.learn_from_pages(sample_of(read_pages, count, _MOST_LEARNED))
+    """The critic learns from so many pages, and judges all anew; for a thread. None if there was nothing to learn.
+
+    ``answers`` are those that somebody gave, by the link of the page.
+    """
+    sample = sample_of(read_pages, count, _MOST_LEARNED, but=answers)
+    answered = [
+        (gist, answers[link])
+        for pages in (read_pages() if answers else ())
+        for link, gist in zip(pages.links, pages.gists, strict=True)
+        if link in answers
+    ]
+    new = critic.learn_from_pages(sample, answered)
     if new is None:
         return None
     links: list[int] = []
     verdicts: list[Verdict] = []
     for pages in read_pages():
         links += pages.links
-        verdicts += new.judge_again(pages.gists)
+        verdicts += judge_again(new, pages, answers)
     return new, links, verdicts
+
+
+def judge_again(critic: LearningCritic, pages: KeptPages, answers: Mapping[int, bool]) -> list[Verdict]:
+    """The verdicts on some pages; what was answered is as good as certain."""
+    verdicts = critic.judge_again(pages.gists)
+    return [_with_answer(one, answers.get(link)) for link, one in zip(pages.links, verdicts, strict=True)]
+
+
+def _with_answer(verdict: Verdict, is_wanted: bool | None) -> Verdict:
+    if is_wanted is None:
+        return verdict
+    relevance = max(verdict.relevance, _SURE) if is_wanted else min(verdict.relevance, 1 - _SURE)
+    return Verdict(relevance, verdict.classes)
 
 
 def has_changed(old: LearningCritic, new: LearningCritic, gists: Sequence[bytes]) -> bool:
@@ -63,11 +96,16 @@ def has_changed(old: LearningCritic, new: LearningCritic, gists: Sequence[bytes]
     return float(np.square(now - then).mean()) > _CHANGED * float(now.var())
 
 
-def sample_of(read_pages: Callable[[], Iterator[KeptPages]], count: int, most: int) -> list[bytes]:
-    """Pages from the whole crawl of ``count`` pages, about as many as ``most``."""
+def sample_of(
+    read_pages: Callable[[], Iterator[KeptPages]],
+    count: int,
+    most: int,
+    but: Container[int] = (),
+) -> list[bytes]:
+    """Pages from the whole crawl of ``count`` pages, about as many as ``most``; not those of some links."""
     step = 1 + count // most
-    gists = (gist for pages in read_pages() for gist in pages.gists)
-    return list(islice(gists, 0, None, step))
+    kept = (pair for pages in read_pages() for pair in zip(pages.links, pages.gists, strict=True))
+    return [gist for link, gist in islice(kept, 0, None, step) if link not in but]
 
 
 class Revision:
@@ -91,6 +129,8 @@ class Revision:
         self._read_pages = store.kept_pages()
         trainer.taught_by = self._taught_by = trainer.taught_by or critic
         self._count = store.standing().pages
+        answers = store.answers() if isinstance(store, AnswerStore) else {}
+        self._answers = {link: one.is_wanted for link, one in answers.items() if one.is_wanted is not None}
         self._links: list[int] = []
         self._verdicts: list[Verdict] = []
         self._new = store.prioritizer
@@ -101,12 +141,13 @@ class Revision:
 
     def judge(self) -> bool:
         """The critic learns, and judges all pages anew; for a thread. False if there was nothing to learn."""
-        learned = learn_and_judge(self._critic, self._read_pages, self._count)
+        learned = learn_and_judge(self._critic, self._read_pages, self._count, self._answers)
         if learned is None:
             return False
         new, self._links, self._verdicts = learned
-        self.is_taught_anew = self._store.prioritizer.learns and has_changed(
-            self._taught_by, new, sample_of(self._read_pages, self._count, _MOST_COMPARED)
+        self.is_taught_anew = self._store.prioritizer.learns and (
+            self._answers != self._trainer.taught_answers
+            or has_changed(self._taught_by, new, sample_of(self._read_pages, self._count, _MOST_COMPARED))
         )
         self._critic = new
         return True
@@ -123,7 +164,7 @@ class Revision:
         store.save_model(CRITIC, critic.learned(), critic.version)
         for pages in store.kept_pages(before=critic.version)():
             # They were through while the critic learned.
-            store.revise_verdicts(critic.version, pages.links, critic.judge_again(pages.gists))
+            store.revise_verdicts(critic.version, pages.links, judge_again(critic, pages, self._answers))
         if not self.is_taught_anew:
             return
         self._new = self._untaught(critic)
@@ -142,5 +183,5 @@ class Revision:
         if self._lessons is not None:
             self._store.prioritizer = self._new
             self._trainer.go_on_from(self._new_trainer)
-            self._trainer.taught_by = self._critic
+            self._trainer.taught_by, self._trainer.taught_answers = self._critic, self._answers
             self._visits.teach_open()

@@ -175,3 +175,47 @@ def test_pages_that_are_all_alike_teach_nothing_and_a_crawl_of_wanted_pages_is_o
     wanted = [at(f"{BIRDS[i % 4]} Birds of prey, their feathers. w{i % 7}", f"h{i}.example", i) for i in range(40)]
     rich = met(critic, wanted)
     assert np.mean([rich.judge(one).relevance for one in wanted]) > RELEVANT
+
+
+# --- answers -----------------------------------------------------------------------------------------------------
+
+
+def answered(critic: CombinedCritic, pages: Sequence[Page], answers: Sequence[tuple[Page, bool]]) -> CombinedCritic:
+    new = critic.learn_from_pages(
+        [critic.gist(one) for one in pages], [(critic.gist(one), is_wanted) for one, is_wanted in answers]
+    )
+    assert new is not None
+    return new
+
+
+def test_answers_teach_beyond_the_page_that_they_are_about() -> None:
+    """Words find birds and meals alike; somebody says that meals are not meant, and stars are."""
+    critic = CombinedCritic(keywords=[*WORDS, "oven", "potatoes", "butter", "onions"])
+    pages = crawl()
+    star, meal, bird = page(STARS[1]), page(MEALS[1]), page(BIRDS[1])
+    before = answered(critic, pages, [])
+    said = [
+        (at(text, "q.example", n), is_star)
+        for is_star, texts in ((True, STARS), (False, MEALS))
+        for n, text in enumerate(texts)
+    ]
+    after = answered(critic, pages, said)
+    assert after.judge(star).relevance > 1.5 * before.judge(star).relevance
+    assert after.judge(meal).relevance < before.judge(meal).relevance / 1.2
+    assert after.judge(bird).relevance > 0.5 * before.judge(bird).relevance, "what the words say still counts"
+
+
+def test_a_seed_that_is_not_wanted_is_no_example_any_more() -> None:
+    def verdict(*answers: tuple[Page, bool]) -> float:
+        critic = CombinedCritic(keywords=WORDS)
+        critic.learn_from_seed(seed)
+        return answered(critic, crawl(), answers).judge(page("Falconry, falconry and falconry")).relevance
+
+    seed = at(f"{BIRDS[0]} {BIRDS[1]} falconry falconry", "seed.example", title="Birds of prey")
+    assert verdict((seed, False)) < 0.8 * verdict()
+
+
+def test_answers_about_one_page_that_contradict_one_another_do_no_harm() -> None:
+    one = at(BIRDS[0], "q.example")
+    critic = answered(CombinedCritic(keywords=WORDS), crawl(), [(one, True), (one, False)])
+    assert 0 < critic.judge(one).relevance < 1

@@ -5,7 +5,7 @@ import sqlite3
 import pytest
 
 from focused.frontier.records import read_items, read_records
-from focused.frontier.store import SEED_RANK, JobRefused, NewLink, Outcome, PageRecord, StoreBroken
+from focused.frontier.store import SEED_RANK, Answer, JobRefused, NewLink, Outcome, PageRecord, Says, StoreBroken
 from focused.frontier.store_sqlite import SqliteStore
 from tests.frontier.frontiers import Frontier, Plain, add, addresses, always, crash, rescore
 
@@ -300,3 +300,20 @@ def test_a_duplicate_is_recorded_but_gives_no_item(make):
             Outcome.DUPLICATE: 1,
         }
     frontier.store = frontier.open()
+
+
+def test_answers_outlast_the_process_and_the_last_one_counts(tmp_path):
+    store = SqliteStore(tmp_path, Plain())
+    first, second, back = (
+        Answer(7, said, "me", f"day {n}", 0.5) for n, said in enumerate((Says.YES, Says.NO, Says.NOTHING))
+    )
+    other = Answer(9, Says.UNKNOWN, "you", "day 1", 0.25)
+    store.keep_answers([first, other])
+    store.keep_answers([second])
+    crash(store)
+    store = SqliteStore(tmp_path, Plain())
+    assert store.answers() == {7: second, 9: other}
+    store.keep_answers([back])
+    assert store.answers() == {7: back, 9: other}
+    assert [store.answers()[link].is_wanted for link in (7, 9)] == [None, None]
+    store.close()

@@ -386,7 +386,7 @@ KEYS = {
         "waiting",
         "leased",
     ),
-    *("hosts_waiting", "waiting_by_host", "model", "pooled", "learned", "start_urls", "memory"),
+    *("hosts_waiting", "waiting_by_host", "answers", "model", "pooled", "learned", "start_urls", "memory"),
     *("dropped", "taken_back", "refused", "unfollowed", "read", "seconds"),
 }
 

@@ -326,7 +326,7 @@ KEYS = {
         "waiting",
         "leased",
     ),
-    *("hosts_waiting", "waiting_by_host", "unfollowed", "model", "lessons", "read", "seconds"),
+    *("hosts_waiting", "waiting_by_host", "unfollowed", "answers", "model", "lessons", "read", "seconds"),
 }
 
 

@@ -15,7 +15,7 @@ import pytest
 from focused.arrays import Arrays
 from focused.critics.base import Critic, LearningCritic, Verdict
 from focused.frontier.records import read_items, read_records
-from focused.frontier.store import NewLink, Outcome
+from focused.frontier.store import Answer, NewLink, Outcome, Says
 from focused.frontier.store_sqlite import SqliteStore
 from focused.pages.page import Page, Text, page_from_html
 from focused.pages.tokens import Ids, word_to_id
@@ -40,6 +40,7 @@ class Changing(LearningCritic):
 
     def __init__(self, *ways: bool) -> None:
         self.ways = ways
+        self.given: tuple[int, list[tuple[bytes, bool]]] = (0, [])
 
     def judge(self, page: Page) -> Verdict:
         return self._verdict(bool(np.isin(NOVA, page.ids)))
@@ -56,7 +57,8 @@ class Changing(LearningCritic):
     def judge_again(self, gists: Sequence[bytes]) -> list[Verdict]:
         return [self._verdict(gist == b"star") for gist in gists]
 
-    def learn_from_pages(self, gists: Sequence[bytes]) -> Self | None:
+    def learn_from_pages(self, gists: Sequence[bytes], answered: Sequence[tuple[bytes, bool]] = ()) -> Self | None:
+        self.given = (len(gists), sorted(answered))
         if self.version + 1 == len(self.ways):
             return None
         new = copy(self)
@@ -256,6 +258,36 @@ def test_pages_that_come_in_while_the_critic_learns_are_judged_anew_too(tmp_path
         rows = records.execute("SELECT relevance, version FROM pages ORDER BY seq").fetchall()
     assert [tuple(row) for row in rows] == [(0.9, 1), (0.1, 1), (0.9, 1), (0.1, 1), (0.1, 1)]
     assert crawl.store.standing().found == 2
+
+
+def test_an_answer_counts_until_it_is_taken_back(tmp_path: Path) -> None:
+    critic = Changing(RIGHT, RIGHT, RIGHT)
+    crawl = Crawl(tmp_path, critic)
+    for number in range(6):
+        crawl.fetch(number)
+    links = dict(enumerate(crawl.store.known([url_of(number) for number in range(6)]).links.tolist()))
+
+    def answer(number: int, said: Says) -> None:
+        crawl.store.keep_answers([Answer(links[number], said, "me", "2026-01-01T00:00:00+00:00", 0.5)])
+
+    def relevance() -> list[float]:
+        return crawl.store.known([url_of(number) for number in range(6)]).relevance.tolist()
+
+    for number, said in ((0, Says.YES), (1, Says.NO), (2, Says.UNKNOWN)):
+        answer(number, said)
+    assert crawl.revise()
+    assert critic.given == (4, [(b"soup", True), (b"star", False)])
+    assert relevance() == pytest.approx([0.95, 0.05, 0.1, 0.9, 0.1, 0.9])
+    assert crawl.store.standing().found == 3
+    taught = [lessons for lessons in crawl.store.lessons_anew(99)() if lessons is not None]
+    learned = {round(float(one), 2) for lessons in taught for one in lessons.relevance}
+    assert {0.95, 0.05} <= learned, "lessons follow"
+    answer(0, Says.NOTHING)
+    assert crawl.revise()
+    critic_now = crawl.visits.critic
+    assert isinstance(critic_now, Changing)
+    assert critic_now.given == (5, [(b"star", False)])
+    assert relevance() == pytest.approx([0.1, 0.05, 0.1, 0.9, 0.1, 0.9])
 
 
 def test_a_critic_learns_ever_more_rarely() -> None:

@@ -55,6 +55,8 @@ class Command(command.Command):
         add("--limits", metavar="A,B", help="upper bounds to show as rows (default: all; '' for none)")
         given = "what teaches the critic: title, words, pages:K, others:M, joined by +; or all (default: all examples)"
         add("--given", default="", metavar="WHAT", help=given)
+        answers = "let the labels play the teacher, who is asked about N pages while the crawl runs (default: nobody)"
+        add("--answers", type=whole_number(0), default=0, metavar="N", help=answers)
         draws = "draw the pages of --given K times; report mean and spread (default: 1)"
         add("--draws", type=number, metavar="K", help=draws)
         add("--critic", default="", metavar="NAME", help="the critic (default: the one that a crawl would choose)")
