@@ -9,10 +9,15 @@ EXTRAS = {
     "hiredis": "redis",
     "redis": "redis",
     "scrapy_redis": "redis",
+    "safetensors": "vectors",
     "textblob": "papers",
+    "tokenizers": "vectors",
     "uvloop": "uvloop",
 }
 """Import name → extra (`project.optional-dependencies` in pyproject.toml)."""
+
+VECTORS = "wordllama"
+"""The package with word vectors that we can read. No extra brings it: whoever wants it accepts its licences."""
 
 
 def is_installed(package: str) -> bool:

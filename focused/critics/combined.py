@@ -45,6 +45,7 @@ from focused.critics.gist import Gist, GistMaker
 from focused.critics.language import check_languages, guess_languages, language_of
 from focused.critics.logistic import LogisticCritic
 from focused.critics.met import Met, log_odds
+from focused.critics.near import NearWords, near_words
 from focused.critics.targets import Targets
 from focused.critics.terms import CERTAIN, Terms, end_to_end, phrases_of, shown_at_all, terms_of_phrases
 from focused.pages.page import Page, Text
@@ -62,6 +63,9 @@ _LEAST_CHANCE = 1e-3
 _BEFORE = {"": -1.66, "V1": 0.20, "W": 2.96, "words": -0.29, "V2": 1.16, "pages": -1.03, "both": 0.34}
 """What is made of words and centroid alone: the soft labels of the classifier."""
 _AFTER = {"": -1.71, "V1": 0.16, "W": 0.81, "words": -0.24, "V2": 0.11, "pages": -0.99, "both": 0.48, "V3": 1.88}
+# Fitted beside these, which stay as they are where there is no table of word vectors.
+_BEFORE |= {"near": -0.29, "N": 66.0}
+_AFTER |= {"near": -0.23, "N": 40.0}
 _SPREAD = 0.4
 _UNWANTED_NEEDED = 100
 """With so many unwanted examples a classifier of the examples alone counts as much as all the rest."""
@@ -77,6 +81,7 @@ class CombinedCritic(LearningCritic):
     name = "combined"
     learns = True
     needs_examples = False
+    _near: NearWords | None = None
 
     def __init__(
         self,
@@ -93,6 +98,7 @@ class CombinedCritic(LearningCritic):
         spelled = {word_to_id(word): word for found in phrases.values() for word in found}
         self.language = language_of(tuple(languages) or guess_languages(np.array(list(spelled), np.uint32)))
         self.has_words = bool(phrases)
+        self._phrases = tuple(map(tuple, phrases.values()))
         self.on_the_job = on_the_job
         if phrases:
             self.targets = Targets.of_words(spelled)
@@ -134,6 +140,9 @@ class CombinedCritic(LearningCritic):
     def restore(self, state: dict[str, Any]) -> None:
         self._seeds = {url: Gist.from_bytes(b64decode(data)) for url, data in state.get("seeds", {}).items()}
 
+    def use_vectors(self, reference: str) -> None:
+        self._near = near_words(reference, self._phrases, self.language.codes) if self.has_words else None
+
     # --- what the crawl meets ----------------------------------------------------------------------------------
 
     @property
@@ -169,7 +178,8 @@ class CombinedCritic(LearningCritic):
 
     def known_words(self) -> Ids:
         taught = self._classifier.vocabulary_.ids if self._is_taught else np.zeros(0, np.uint32)
-        return np.unique(np.concatenate([self._terms.ids, self._met.words.ids, taught]))
+        near = self._near.ids if self._near else np.zeros(0, np.uint32)
+        return np.unique(np.concatenate([self._terms.ids, self._met.words.ids, taught, near]))
 
     def learned(self) -> Arrays:
         return self._met.state() | {"version": np.array(self.version)}
@@ -223,6 +233,8 @@ class CombinedCritic(LearningCritic):
         if self.has_words:
             shown = self._shown(gists)
             views |= {"words": always, "V1": log_odds(shown), "W": shown}
+        if self._near:
+            views |= {"near": always, "N": self._near.on_pages([gist.bag for gist in gists])}
         if self._met.is_there and gists:
             rows = self._met.rows(gists)
             views["V3"] = self._met.classified(rows)
@@ -247,7 +259,10 @@ class CombinedCritic(LearningCritic):
         odds = np.zeros(len(texts))
         if self.has_words:
             ids, text = end_to_end([text.ids for text in texts])
-            odds += log_odds(shown_at_all(self._terms.shown(ids, text, len(texts)), self._terms.weights))
+            shown = shown_at_all(self._terms.shown(ids, text, len(texts)), self._terms.weights)
+            if self._near:
+                shown = 1 - (1 - shown) * (1 - self._near.in_texts(ids, text, len(texts)))
+            odds += log_odds(shown)
         if self._met.has_learned:
             odds += self._met.classified_texts(texts)
         if self._is_taught:
@@ -268,9 +283,12 @@ class CombinedCritic(LearningCritic):
         for word, part in zip(self._terms.names, each.tolist(), strict=True):
             parts[word] = part
         learned = self._met.parts(gist) if self._met.has_learned else {}
-        for word, number in spelling(page) if learned else ():
-            if number in learned:
-                parts[word] = parts.get(word, 0.0) + _AFTER["V3"] * learned[number]
+        near = self._near.parts(gist.bag) if self._near else {}
+        of_near = (_AFTER if learned else _BEFORE)["N"]
+        for word, number in spelling(page) if learned or near else ():
+            part = _AFTER["V3"] * learned.get(number, 0.0) + of_near * near.get(number, 0.0)
+            if part:
+                parts[word] = parts.get(word, 0.0) + part
         if self._is_taught and not learned:
             for reason in self._classifier.explain(page, most):
                 parts[reason.word] = parts.get(reason.word, 0.0) + reason.weight
