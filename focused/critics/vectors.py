@@ -82,7 +82,8 @@ def read_text(path: Path, *, language: str, about: str, most: int) -> WordVector
     with opened(path, "rt", encoding="utf-8", errors="replace") as lines:
         for at, line in enumerate(lines, start=1):
             parts = line.split()
-            if at == 1 and len(parts) == 2:  # word2vec begins with how many words and numbers there are
+            # word2vec begins with how many words and numbers there are.
+            if not parts or (at == 1 and len(parts) == 2):
                 continue
             numbers = numbers or len(parts) - 1
             try:
@@ -90,8 +91,6 @@ def read_text(path: Path, *, language: str, about: str, most: int) -> WordVector
             except ValueError as error:
                 raise ValueError(f"{str(path)!r}, line {at}: {error}; give a word and its numbers") from error
             found = words(" ".join(parts[:-numbers]))
-            if len(row) != numbers or not numbers:
-                raise ValueError(f"{str(path)!r}, line {at}: {len(row)} numbers, where there were {numbers} before")
             if len(found) == 1:
                 rows.setdefault(word_to_id(found[0]), row.astype(np.float16))
             if len(rows) == most:
