@@ -9,15 +9,13 @@ EXTRAS = {
     "hiredis": "redis",
     "redis": "redis",
     "scrapy_redis": "redis",
-    "safetensors": "vectors",
     "textblob": "papers",
-    "tokenizers": "vectors",
     "uvloop": "uvloop",
 }
 """Import name → extra (`project.optional-dependencies` in pyproject.toml)."""
 
 VECTORS = "wordllama"
-"""The package with word vectors that we can read. No extra brings it: whoever wants it accepts its licences."""
+"""The package with word vectors that we can read (`focused.critics.wordllama`). No extra brings it."""
 
 
 def is_installed(package: str) -> bool:

@@ -161,7 +161,9 @@ def _to_vectors(value: Any) -> str:
     try:
         return _to_file(value)
     except ValueError as error:
-        raise ValueError(f"{error}, nor is it the package {VECTORS_PACKAGE!r}: make one with `scrapy vectors`") from error
+        raise ValueError(
+            f"{error}, nor is it the package {VECTORS_PACKAGE!r}: make one with `scrapy vectors`"
+        ) from error
 
 
 def _to_inner(text: str) -> str:

@@ -32,7 +32,8 @@ class Command(command.Command):
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         from focused.critics.language import check_languages
-        from focused.critics.vectors import read_text, read_vectors, write_vectors
+        from focused.critics.vectors import read_text, write_vectors
+        from focused.critics.wordllama import read_wordllama
         from focused.extras import VECTORS
         from focused.files import write_whole
 
@@ -41,7 +42,7 @@ class Command(command.Command):
         check_languages([opts.language])
         source = args[0]
         if source == VECTORS:
-            table = read_vectors(source)
+            table = read_wordllama()
         else:
             about = opts.about or f"from {Path(source).name}, licence not given"
             table = read_text(Path(source), language=opts.language, about=about, most=opts.most)

@@ -63,9 +63,11 @@ _LEAST_CHANCE = 1e-3
 _BEFORE = {"": -1.66, "V1": 0.20, "W": 2.96, "words": -0.29, "V2": 1.16, "pages": -1.03, "both": 0.34}
 """What is made of words and centroid alone: the soft labels of the classifier."""
 _AFTER = {"": -1.71, "V1": 0.16, "W": 0.81, "words": -0.24, "V2": 0.11, "pages": -0.99, "both": 0.48, "V3": 1.88}
-# Fitted beside these, which stay as they are where there is no table of word vectors.
+# Fitted beside these, with a title alone.
 _BEFORE |= {"near": -0.29, "N": 66.0}
 _AFTER |= {"near": -0.23, "N": 40.0}
+_FEW_PHRASES, _HALVES_VECTORS = 2, 3
+"""Beyond so many phrases each one, and each wanted page, weakens word vectors; so many of them by half."""
 _SPREAD = 0.4
 _UNWANTED_NEEDED = 100
 """With so many unwanted examples a classifier of the examples alone counts as much as all the rest."""
@@ -142,6 +144,12 @@ class CombinedCritic(LearningCritic):
 
     def use_vectors(self, reference: str) -> None:
         self._near = near_words(reference, self._phrases, self.language.codes) if self.has_words else None
+
+    @property
+    def _need_of_vectors(self) -> float:
+        """What near words count: the less, the more words and pages are given."""
+        more = max(len(self._phrases) - _FEW_PHRASES, 0) + len(self._wanted)
+        return _HALVES_VECTORS / (_HALVES_VECTORS + more)
 
     # --- what the crawl meets ----------------------------------------------------------------------------------
 
@@ -234,7 +242,8 @@ class CombinedCritic(LearningCritic):
             shown = self._shown(gists)
             views |= {"words": always, "V1": log_odds(shown), "W": shown}
         if self._near:
-            views |= {"near": always, "N": self._near.on_pages([gist.bag for gist in gists])}
+            need = always * self._need_of_vectors
+            views |= {"near": need, "N": need * self._near.on_pages([gist.bag for gist in gists])}
         if self._met.is_there and gists:
             rows = self._met.rows(gists)
             views["V3"] = self._met.classified(rows)
@@ -261,7 +270,7 @@ class CombinedCritic(LearningCritic):
             ids, text = end_to_end([text.ids for text in texts])
             shown = shown_at_all(self._terms.shown(ids, text, len(texts)), self._terms.weights)
             if self._near:
-                shown = 1 - (1 - shown) * (1 - self._near.in_texts(ids, text, len(texts)))
+                shown = 1 - (1 - shown) * (1 - self._need_of_vectors * self._near.in_texts(ids, text, len(texts)))
             odds += log_odds(shown)
         if self._met.has_learned:
             odds += self._met.classified_texts(texts)
@@ -284,7 +293,7 @@ class CombinedCritic(LearningCritic):
             parts[word] = part
         learned = self._met.parts(gist) if self._met.has_learned else {}
         near = self._near.parts(gist.bag) if self._near else {}
-        of_near = (_AFTER if learned else _BEFORE)["N"]
+        of_near = (_AFTER if learned else _BEFORE)["N"] * self._need_of_vectors
         for word, number in spelling(page) if learned or near else ():
             part = _AFTER["V3"] * learned.get(number, 0.0) + of_near * near.get(number, 0.0)
             if part:

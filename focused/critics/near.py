@@ -24,6 +24,8 @@ from focused.arrays import look_up
 from focused.critics.bag import Bag
 from focused.critics.language import Language, language_of
 from focused.critics.vectors import WordVectors, read_vectors
+from focused.critics.wordllama import read_wordllama
+from focused.extras import VECTORS as VECTORS_PACKAGE
 from focused.pages.tokens import Ids, word_to_id
 
 Floats = NDArray[np.float64]
@@ -96,7 +98,8 @@ class NearWords:
 def near_words(reference: str, phrases: tuple[tuple[str, ...], ...], codes: tuple[str, ...]) -> NearWords | None:
     """The words near a topic, by the table of this name; None, and a line in the log, where it does not help."""
     language = language_of(codes)
-    table = read_vectors(reference, [word for phrase in phrases for word in phrase])
+    spelled = [word for phrase in phrases for word in phrase]
+    table = read_wordllama(spelled) if reference == VECTORS_PACKAGE else read_vectors(reference)
     if table.language not in codes:
         logger.info("Word vectors are not used: they are of %r, and the topic of %r", table.language, "+".join(codes))
         return None

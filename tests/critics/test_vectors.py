@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import logging
-import sys
 from collections.abc import Mapping, Sequence
 from io import BytesIO
 from pathlib import Path
@@ -17,8 +16,10 @@ from focused.commands.vectors import Command
 from focused.critics.choose import critic_for
 from focused.critics.combined import CombinedCritic
 from focused.critics.language import language_of
+from focused.critics.met import log_odds
 from focused.critics.near import NearWords
 from focused.critics.vectors import WordVectors, read_text, read_vectors, write_vectors
+from focused.critics.wordllama import read_wordllama
 from focused.defaults import SETTINGS
 from focused.pages.page import KnownWords, Text
 from focused.pages.tokens import word_to_id
@@ -148,6 +149,17 @@ def test_critics_without_use_for_them_judge_as_before(tmp_path: Path, table: str
     assert critic_for(topic, tmp_path, vectors=table).judge(FOUND) == critic_for(topic, tmp_path).judge(FOUND)
 
 
+def test_the_more_is_given_the_less_they_count(table: str) -> None:
+    def gain(critics: list[CombinedCritic]) -> float:
+        plain, helped = (log_odds([one.judge(FOUND).relevance])[0] for one in critics)
+        return float(helped - plain)
+
+    few = ["bird", "owl", "window", "carpet", "chair"]
+    assert gain([critic(name, *few[:2]) for name in ("", table)]) > gain([critic(name, *few) for name in ("", table)])
+    taught = [critic(name).fit([page(text) for text in BIRDS], ["bird"] * len(BIRDS), []) for name in ("", table)]
+    assert 0 < gain(taught) < gain([critic(), critic(table)])
+
+
 # --- tables -----------------------------------------------------------------------------------------------------
 
 
@@ -254,45 +266,60 @@ def test_text_of_another_kind_is_refused(tmp_path: Path, text: str, why: str) ->
 
 @pytest.fixture
 def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The layout of the package, with a few parts of words."""
-    numpy_files = pytest.importorskip("safetensors.numpy")
-    pytest.importorskip("tokenizers")
+    """The layout of the package, with a few pieces of words."""
     folder = tmp_path / "wordllama"
     for name in ("weights", "tokenizers"):
         (folder / name).mkdir(parents=True)
     (folder / "__init__.py").write_text("raise RuntimeError('it is not to be imported')")
-    parts = {"<unk>": 0, "▁bird": 1, "▁spar": 2, "row": 3, "▁star": 4}
-    weights = np.array([[0, 0, 0], [1, 0, 0], [2, 0, 0], [0, 0, 0.5], [0, 1, 0]], np.float16)
-    numpy_files.save_file({"embedding.weight": weights}, folder / "weights/l2_supercat_256.safetensors")
-    tokenizer = folder / "tokenizers/l2_supercat_tokenizer_config.json"
-    normalizers = [{"type": "Prepend", "prepend": "▁"}]
-    model = {"type": "WordPiece", "unk_token": "<unk>", "continuing_subword_prefix": "", "max_input_chars_per_word": 99}
-    kinds = {"version": "1.0", "normalizer": {"type": "Sequence", "normalizers": normalizers}}
-    tokenizer.write_text(json.dumps(kinds | {"model": model | {"vocab": parts}}))
+    pieces = ["▁", "b", "i", "r", "d", "o", "w", "▁b", "ir", "▁bir", "▁bird", "ow", "row"]
+    merges = ["▁ b", "i r", "▁b ir", "▁bir d", "o w", "r ow"]
+    tokenizer = {"model": {"vocab": {piece: i for i, piece in enumerate(pieces)}, "merges": merges}}
+    (folder / TOKENIZER).write_text(json.dumps(tokenizer))
+    write_weights(folder, np.eye(13, 13, dtype=np.float16))
     monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.delitem(sys.modules, "wordllama", raising=False)
     return folder
 
 
-def test_the_vector_of_a_word_is_the_mean_of_its_parts(package: Path) -> None:
-    table = read_vectors("wordllama", ["sparrow", "bird"])
-    vector = dict(zip(table.ids.tolist(), table.vectors.tolist(), strict=True))
-    assert vector[word_to_id("sparrow")] == [1, 0, 0.25]
-    assert vector[word_to_id("bird")] == [1, 0, 0]
+WEIGHTS, TOKENIZER = "weights/l2_supercat_256.safetensors", "tokenizers/l2_supercat_tokenizer_config.json"
+
+
+def write_weights(folder: Path, array: np.ndarray, kind: str = "F16") -> None:
+    entry = {"dtype": kind, "shape": array.shape, "data_offsets": [0, array.nbytes]}
+    header = json.dumps({"__metadata__": {"format": "np"}, "embedding.weight": entry}).encode()
+    (folder / WEIGHTS).write_bytes(len(header).to_bytes(8, "little") + header + array.tobytes())
+
+
+def test_the_vector_of_a_word_is_the_mean_of_its_pieces(package: Path) -> None:
+    table = read_wordllama(["bird", "birdrow", "drio", "bürd"])
+    pieces = dict(zip(table.ids.tolist(), table.vectors, strict=True))
+    assert np.flatnonzero(pieces[word_to_id("bird")]).tolist() == [10]
+    both = pieces[word_to_id("birdrow")]
+    assert (np.flatnonzero(both).tolist(), both[10]) == ([10, 12], 0.5)
+    assert np.flatnonzero(pieces[word_to_id("drio")]).tolist() == [0, 2, 3, 4, 5], "nothing in it may be joined"
+    assert np.flatnonzero(pieces[word_to_id("bürd")]).tolist() == [3, 4, 7], "a letter that is not known is left out"
     assert table.language == "en"
     assert "LLaMA-2" in table.about, "whoever uses them is told where they are from"
 
 
-def test_a_package_without_its_files_is_refused(package: Path) -> None:
-    (package / "weights/l2_supercat_256.safetensors").write_bytes(b"broken")
-    with pytest.raises(ValueError, match=r"l2_supercat_256.safetensors cannot be read .* install wordllama again"):
-        read_vectors("wordllama")
-    (package / "weights/l2_supercat_256.safetensors").unlink()
-    with pytest.raises(ValueError, match=r"'wordllama' has no file 'weights/l2_supercat_256.safetensors'"):
-        read_vectors("wordllama")
+def test_the_package_is_found_by_its_name(package: Path) -> None:
+    helped = critic("wordllama", "bird", "row")
+    assert helped.judge(page("bird row")).relevance > helped.judge(page("chair")).relevance
+
+
+def test_a_package_of_another_form_is_refused(package: Path) -> None:
+    write_weights(package, np.eye(3, dtype=np.float32), "F32")
+    with pytest.raises(ValueError, match=r"'wordllama' cannot be read \(numbers of the type 'F32'\): install version"):
+        read_wordllama()
+    for broken in (b"", b"broken", b"\x02" + bytes(7) + b"{}"):
+        (package / WEIGHTS).write_bytes(broken)
+        with pytest.raises(ValueError, match="'wordllama' cannot be read .*install version"):
+            read_wordllama()
+    (package / WEIGHTS).unlink()
+    with pytest.raises(ValueError, match="'wordllama' cannot be read .*l2_supercat_256.safetensors"):
+        read_wordllama()
 
 
 def test_a_package_that_is_not_installed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("focused.critics.vectors.find_spec", lambda name: None)
+    monkeypatch.setattr("focused.critics.wordllama.find_spec", lambda name: None)
     with pytest.raises(ValueError, match="the package 'wordllama' is not installed: pip install wordllama"):
-        read_vectors("wordllama")
+        read_wordllama()
