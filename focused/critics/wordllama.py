@@ -1,7 +1,8 @@
-"""The word vectors of the package ``wordllama``, read from its files; its own loader would look for them on the network.
+"""The word vectors of the package ``wordllama``, read from its files, without its own loader.
 
-It knows some 32,000 pieces of words. The vector of a word is the mean of those of its pieces, which are found as its
-tokenizer finds them: of all neighbours that may be joined, those that rank first, until there are none.
+The loader would look for them on the network. There are some 32,000 pieces of words. The vector of a word is the mean
+of those of its pieces, which are found as the package finds them: of all neighbours that may be joined, those that rank
+first are, until there are none.
 
 The package is not among our requirements, and no extra names it: its vectors descend from models with licences of
 their own, which whoever installs it accepts.
@@ -12,6 +13,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from importlib.util import find_spec
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -72,7 +74,7 @@ class _Pieces:
         """The numbers of a word's pieces; letters that it does not know are left out."""
         pieces = list(_BEGIN + word)
         while len(pieces) > 1:
-            ranks = [self._ranks.get(pair, _NEVER) for pair in zip(pieces, pieces[1:], strict=False)]
+            ranks = [self._ranks.get(pair, _NEVER) for pair in pairwise(pieces)]
             best = min(ranks)
             if best == _NEVER:
                 break
