@@ -43,6 +43,8 @@ class Command(command.Command):
         source = args[0]
         if source == VECTORS:
             table = read_wordllama()
+        elif not Path(source).is_file():
+            raise ValueError(f"there is no file {source!r}: give a file of word vectors, or {VECTORS}")
         else:
             about = opts.about or f"from {Path(source).name}, licence not given"
             table = read_text(Path(source), language=opts.language, about=about, most=opts.most)
