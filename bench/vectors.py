@@ -16,8 +16,8 @@ from itertools import islice
 
 from focused.critics.combined import CombinedCritic
 from focused.critics.near import near_words
-from focused.lab.cases import read_page
 from focused.pages.page import Page
+from focused.papers.paths.graph import read_page
 from focused.warc.web import Web
 
 PAGES = 1_000
