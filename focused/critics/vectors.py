@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
-from zipfile import BadZipFile
+from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,10 +37,12 @@ class WordVectors:
 def read_vectors(path: str) -> WordVectors:
     """What `write_vectors` wrote. ValueError says what is wrong with a file."""
     try:
+        if not is_zipfile(path):
+            raise ValueError("it is not an .npz file")
         with np.load(path, allow_pickle=False) as archive:
             table = WordVectors(archive["ids"], archive["vectors"], str(archive["language"]), str(archive["about"]))
         _check(table)
-    except (OSError, ValueError, KeyError, TypeError, EOFError, BadZipFile) as error:
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
         raise ValueError(
             f"{path!r} is not a table of word vectors ({error}): make one with `scrapy vectors`"
         ) from error
