@@ -63,11 +63,11 @@ _LEAST_CHANCE = 1e-3
 _BEFORE = {"": -1.66, "V1": 0.20, "W": 2.96, "words": -0.29, "V2": 1.16, "pages": -1.03, "both": 0.34}
 """What is made of words and centroid alone: the soft labels of the classifier."""
 _AFTER = {"": -1.71, "V1": 0.16, "W": 0.81, "words": -0.24, "V2": 0.11, "pages": -0.99, "both": 0.48, "V3": 1.88}
-# Fitted beside these, with a title alone.
+# Fitted beside these, with a title alone: the first by crawls without vectors, the second by crawls with them.
 _BEFORE |= {"near": -0.29, "N": 66.0}
 _AFTER |= {"near": -0.23, "N": 40.0}
-_FEW_PHRASES, _HALVES_VECTORS = 2, 3
-"""Beyond so many phrases each one, and each wanted page, weakens word vectors; so many of them by half."""
+_FEW_PHRASES, _PAGES_A_WORD = 2, 3
+"""Beyond so many phrases, one more halves what near words count; so do so many wanted pages."""
 _SPREAD = 0.4
 _UNWANTED_NEEDED = 100
 """With so many unwanted examples a classifier of the examples alone counts as much as all the rest."""
@@ -148,8 +148,8 @@ class CombinedCritic(LearningCritic):
     @property
     def _need_of_vectors(self) -> float:
         """What near words count: the less, the more words and pages are given."""
-        more = max(len(self._phrases) - _FEW_PHRASES, 0) + len(self._wanted)
-        return _HALVES_VECTORS / (_HALVES_VECTORS + more)
+        more_words = max(len(self._phrases) - _FEW_PHRASES, 0)
+        return 1 / (1 + more_words + len(self._wanted) / _PAGES_A_WORD)
 
     # --- what the crawl meets ----------------------------------------------------------------------------------
 

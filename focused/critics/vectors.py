@@ -36,17 +36,19 @@ class WordVectors:
 
 def read_vectors(path: str) -> WordVectors:
     """What `write_vectors` wrote. ValueError says what is wrong with a file."""
+    if not is_zipfile(path):
+        raise _refused(path, "it is not an .npz file")
     try:
-        if not is_zipfile(path):
-            raise ValueError("it is not an .npz file")
         with np.load(path, allow_pickle=False) as archive:
             table = WordVectors(archive["ids"], archive["vectors"], str(archive["language"]), str(archive["about"]))
         _check(table)
     except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-        raise ValueError(
-            f"{path!r} is not a table of word vectors ({error}): make one with `scrapy vectors`"
-        ) from error
+        raise _refused(path, str(error)) from error
     return table
+
+
+def _refused(path: str, why: str) -> ValueError:
+    return ValueError(f"{path!r} is not a table of word vectors ({why}): make one with `scrapy vectors`")
 
 
 def write_vectors(table: WordVectors, file: IO[bytes]) -> None:
