@@ -10,6 +10,9 @@ given, the same pages are judged by critics that were given less: three of the p
 those of a logistic regression on the true labels, in which every crawl weighs the same; first without the classifier,
 whose soft labels these are, then with it. Printed are both, and for each web and kind of input the expected calibration
 error and the Brier skill score over all pages: with constants from all webs, and with those fitted without this web.
+
+With ``--vectors`` the crawls must have been made without word vectors. What is fitted then is only what near words add
+(`focused.critics.near`), while all other constants stay as they are; once more without each web.
 """
 
 from __future__ import annotations
@@ -23,8 +26,10 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 from sklearn.linear_model import LogisticRegression
 
+from focused.critics import combined
 from focused.critics.choose import critic_for
 from focused.critics.combined import CombinedCritic
 from focused.critics.gist import Gist
@@ -36,19 +41,21 @@ from focused.topics.topic import load_topic
 
 BEFORE = ("words", "V1", "W", "pages", "both", "V2")
 AFTER = (*BEFORE, "V3")
+NEAR = ("near", "N")
 
 
 @dataclass
 class Crawled:
-    """The pages of one crawl that count: a row of views for each, and whether it is wanted."""
+    """The pages of one crawl that count: a row of views for each, those of word vectors, and whether it is wanted."""
 
     web: str
     given: str
     views: NDArray[np.float64]
+    near: NDArray[np.float64]
     wanted: NDArray[np.bool_]
 
 
-def read(folder: Path) -> list[Crawled]:
+def read(folder: Path, vectors: str = "") -> list[Crawled]:
     """All crawls of a comparison."""
     given, _, web = folder.name.rpartition("-")
     results = read_results(folder)
@@ -56,7 +63,7 @@ def read(folder: Path) -> list[Crawled]:
     crawls = []
     for job in sorted((folder / "crawls").glob("*/*/job")):
         topic = load_topic(str(folder / "topics" / job.parts[-3] / f"{job.parts[-2]}.toml"))
-        critic = critic_for(topic, folder / "models")
+        critic = critic_for(topic, folder / "models", vectors=vectors)
         assert isinstance(critic, CombinedCritic)
         ignored = set((folder / "topics" / job.parts[-3] / "ignored.txt").read_text("utf-8").split())
         with closing(read_records(job)) as records:
@@ -67,8 +74,12 @@ def read(folder: Path) -> list[Crawled]:
             kept = [row for row in pages if row["url"] not in ignored]
             if new is not None and kept:
                 views = new.views([Gist.from_bytes(row["data"]) for row in kept])
-                table = np.stack([views.get(name, np.zeros(len(kept))) for name in AFTER], axis=1)
-                crawls.append(Crawled(web, given + less, table, np.array([row["url"] in targets for row in kept])))
+                table, near = (
+                    np.stack([views.get(name, np.zeros(len(kept))) for name in names], axis=1)
+                    for names in (AFTER, NEAR)
+                )
+                wanted = np.array([row["url"] in targets for row in kept])
+                crawls.append(Crawled(web, given + less, table, near, wanted))
     return crawls
 
 
@@ -90,6 +101,31 @@ def fit(crawls: Sequence[Crawled], names: Sequence[str]) -> LogisticRegression:
     return model.fit(views, np.concatenate([one.wanted for one in crawls]), weights * len(weights) / len(crawls))
 
 
+def fit_near(crawls: Sequence[Crawled], names: Sequence[str], constants: dict[str, float]) -> NDArray[np.float64]:
+    """The constants of `NEAR` that make the labels most likely, beside the ``constants`` of the other views."""
+    others = np.array([constants.get(name, 0.0) for name in names])
+    odds = [constants[""] + one.views[:, : len(names)] @ others for one in crawls]
+
+    def loss(near: NDArray[np.float64]) -> float:
+        each = [given + one.near @ near for given, one in zip(odds, crawls, strict=True)]
+        parts = [np.logaddexp(0, z) - one.wanted * z for z, one in zip(each, crawls, strict=True)]
+        return float(np.mean([part.mean() for part in parts]))
+
+    found: NDArray[np.float64] = minimize(loss, np.array([0.0, 50.0]), method="Nelder-Mead").x
+    return found
+
+
+def print_near(crawls: Sequence[Crawled]) -> None:
+    """What near words add before the classifier and with it, by all webs and without each."""
+    rests = {f"without {web}": [one for one in crawls if one.web != web] for web in sorted({one.web for one in crawls})}
+    for name, chosen in {"all webs": list(crawls), **rests}.items():
+        if chosen:
+            before = fit_near(chosen, BEFORE, combined._BEFORE)
+            after = fit_near(chosen, AFTER, combined._AFTER)
+            print(f"{name:<16} before: near {before[0]:+.2f}, N {before[1]:+.0f}", end="   ")
+            print(f"with the classifier: near {after[0]:+.2f}, N {after[1]:+.0f}")
+
+
 def calibration(model: LogisticRegression, crawl: Crawled) -> Calibration:
     """How the probabilities of a model hold for a crawl."""
     relevance = model.predict_proba(crawl.views)[:, 1].astype(np.float32)
@@ -108,8 +144,13 @@ def main() -> None:
     """Fit, and hold out one web after the other."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folders", nargs="+", type=Path)
-    crawls = [crawl for folder in parser.parse_args().folders for crawl in read(folder)]
+    parser.add_argument("--vectors", default="", metavar="TABLE", help="a table as for FOCUSED_VECTORS")
+    options = parser.parse_args()
+    crawls = [crawl for folder in options.folders for crawl in read(folder, options.vectors)]
     print(f"{len(crawls)} crawls, {sum(len(one.wanted) for one in crawls):,} pages")
+    if options.vectors:
+        print_near(crawls)
+        return
     print("before the classifier:", in_words(fit(crawls, BEFORE), BEFORE))
     everywhere = fit(crawls, AFTER)
     print("with it:              ", in_words(everywhere, AFTER))

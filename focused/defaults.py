@@ -24,6 +24,7 @@ from focused.schema import (
     SHARE,
     SWITCH,
     TEXT,
+    VECTORS,
     Kind,
     named,
     typed,
@@ -59,6 +60,9 @@ SETTINGS = {
     #: The judge of pages: a short name ([Critics](critics.md)) or a dotted path. Empty: the critic that the topic
     #: names, or the one that fits the topic
     "FOCUSED_CRITIC": Setting(CRITIC_NAME, "", "critic"),
+    #: A table of word vectors, with which a name finds what is called otherwise: a file that `scrapy vectors` made, or
+    #: the installed package `wordllama` ([Word vectors](critics.md#word-vectors)). Empty: none
+    "FOCUSED_VECTORS": Setting(VECTORS, ""),
     #: The judge of links: a short name ([Prioritizers](prioritizers.md)) or a dotted path. Empty: the prioritizer
     #: that the topic names, or `focused`
     "FOCUSED_PRIORITIZER": Setting(PRIORITIZER_NAME, "", "prioritizer"),

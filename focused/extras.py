@@ -14,6 +14,9 @@ EXTRAS = {
 }
 """Import name → extra (`project.optional-dependencies` in pyproject.toml)."""
 
+VECTORS = "wordllama"
+"""The package with word vectors that we can read (`focused.critics.wordllama`). No extra brings it."""
+
 
 def is_installed(package: str) -> bool:
     """Can an optional package be imported?"""

@@ -142,7 +142,8 @@ def _make(crawler: Crawler) -> Parts:
         # It judges nothing any more.
         critic = choose_critic(topic, read(settings, "FOCUSED_CRITIC")).make()
     else:
-        critic = critic_for(topic, Path(read(settings, "FOCUSED_MODELS")), read(settings, "FOCUSED_CRITIC"))
+        models, vectors = Path(read(settings, "FOCUSED_MODELS")), read(settings, "FOCUSED_VECTORS")
+        critic = critic_for(topic, models, read(settings, "FOCUSED_CRITIC"), vectors=vectors)
     prioritizer = make_prioritizer(topic, settings, critic)
     every = read(settings, "FOCUSED_TRAIN_EVERY")
     return Parts(

@@ -16,6 +16,7 @@ import msgspec
 from msgspec import Meta, inspect
 
 from focused.addresses import to_host, to_url
+from focused.extras import VECTORS as VECTORS_PACKAGE
 from focused.problems import Problems
 from focused.registry import check_name
 from focused.safety.addresses import AddressPolicy
@@ -154,6 +155,17 @@ def _to_file(value: Any) -> str:
     return os.path.realpath(path)
 
 
+def _to_vectors(value: Any) -> str:
+    if value == VECTORS_PACKAGE:
+        return VECTORS_PACKAGE
+    try:
+        return _to_file(value)
+    except ValueError as error:
+        raise ValueError(
+            f"{error}, nor is it the package {VECTORS_PACKAGE!r}: make one with `scrapy vectors`"
+        ) from error
+
+
 def _to_inner(text: str) -> str:
     AddressPolicy([text])
     return text
@@ -183,6 +195,7 @@ SWITCH = typed(bool)
 STRING, TABLE = typed(str), typed(dict[str, Any])
 TEXT = Kind("text", _to_text)
 FILE = Kind("a file", _to_file)
+VECTORS = Kind(f"a file of word vectors, or `{VECTORS_PACKAGE}`", _to_vectors)
 DRY = Kind("`share/k`", _to_dry)
 # Addresses may contain commas: one ends an address only where the next begins, or a line does.
 URLS = ListKind(to_url, "addresses", r"\s*,\s*(?=https?://|\s|$)|\s+")

@@ -57,7 +57,8 @@ class Command(PagesCommand):
         misspelt = bool(did_you_mean(args[0], shipped_topics()))
         topic = load_topic(args[0], seedless=not misspelt)
         apply_settings(topic, settings)
-        critic = critic_for(topic, Path(read(settings, "FOCUSED_MODELS")), opts.critic)
+        models, vectors = Path(read(settings, "FOCUSED_MODELS")), read(settings, "FOCUSED_VECTORS")
+        critic = critic_for(topic, models, opts.critic, vectors=vectors)
         files, urls = _sort(args[1:])
         seeds = topic.seeds if opts.seeds else []
         try:

@@ -109,6 +109,9 @@ class Critic(ABC):
         """Look at a seed page before any is judged. True if this changed the critic: then its `state` is saved."""
         return False
 
+    def use_vectors(self, reference: str) -> None:
+        """Get help from a table of word vectors (`focused.critics.vectors`). By default there is no use for it."""
+
     def state(self) -> dict[str, Any]:
         """What `learn_from_seed` has changed, as plain data for the job's records."""
         return {}

@@ -52,11 +52,19 @@ def choose_critic(topic: Topic, override: str = "", card: Card | None = None) ->
     return Choice(name, kind, options, is_taught, topic.file)
 
 
-def critic_for(topic: Topic, models: Path, override: str = "") -> Critic:
+def critic_for(topic: Topic, models: Path, override: str = "", *, vectors: str = "") -> Critic:
     """The critic of a topic, ready to judge: a trained one from the models folder, or one that needs no training.
 
+    ``vectors`` names a table of word vectors (`focused.critics.vectors`) for a critic that has use for one.
     ModelRefused if the trained one is missing, or is not what is asked for.
     """
+    critic = _critic_for(topic, models, override)
+    if vectors:
+        critic.use_vectors(vectors)
+    return critic
+
+
+def _critic_for(topic: Topic, models: Path, override: str) -> Critic:
     # Here and not above: topics know Scrapy's settings, and critics can be used without Scrapy.
     from focused.topics.identity import fingerprint, slug  # noqa: PLC0415
 

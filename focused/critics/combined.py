@@ -46,6 +46,7 @@ from focused.critics.gist import Gist, GistMaker
 from focused.critics.language import check_languages, guess_languages, language_of
 from focused.critics.logistic import LogisticCritic
 from focused.critics.met import Met, log_odds
+from focused.critics.near import NearWords, near_words
 from focused.critics.targets import Targets
 from focused.critics.terms import CERTAIN, Terms, end_to_end, phrases_of, shown_at_all, terms_of_phrases
 from focused.pages.page import Page, Text
@@ -63,6 +64,11 @@ _LEAST_CHANCE = 1e-3
 _BEFORE = {"": -1.66, "V1": 0.20, "W": 2.96, "words": -0.29, "V2": 1.16, "pages": -1.03, "both": 0.34}
 """What is made of words and centroid alone: the soft labels of the classifier."""
 _AFTER = {"": -1.71, "V1": 0.16, "W": 0.81, "words": -0.24, "V2": 0.11, "pages": -0.99, "both": 0.48, "V3": 1.88}
+# Fitted beside these, with a title alone: the first by crawls without vectors, the second by crawls with them.
+_BEFORE |= {"near": -0.29, "N": 66.0}
+_AFTER |= {"near": -0.23, "N": 40.0}
+_FEW_PHRASES, _PAGES_A_WORD = 2, 3
+"""Beyond so many phrases, one more halves what near words count; so do so many wanted pages."""
 _SPREAD = 0.4
 _UNWANTED_NEEDED = 100
 """With so many unwanted examples a classifier of the examples alone counts as much as all the rest."""
@@ -78,6 +84,7 @@ class CombinedCritic(LearningCritic):
     name = "combined"
     learns = True
     needs_examples = False
+    _near: NearWords | None = None
 
     def __init__(
         self,
@@ -94,6 +101,7 @@ class CombinedCritic(LearningCritic):
         spelled = {word_to_id(word): word for found in phrases.values() for word in found}
         self.language = language_of(tuple(languages) or guess_languages(np.array(list(spelled), np.uint32)))
         self.has_words = bool(phrases)
+        self._phrases = tuple(map(tuple, phrases.values()))
         self.on_the_job = on_the_job
         if phrases:
             self.targets = Targets.of_words(spelled)
@@ -135,6 +143,15 @@ class CombinedCritic(LearningCritic):
     def restore(self, state: dict[str, Any]) -> None:
         self._seeds = {url: Gist.from_bytes(b64decode(data)) for url, data in state.get("seeds", {}).items()}
 
+    def use_vectors(self, reference: str) -> None:
+        self._near = near_words(reference, self._phrases, self.language.codes) if self.has_words else None
+
+    @property
+    def _need_of_vectors(self) -> float:
+        """What near words count: the less, the more words and pages are given."""
+        more_words = max(len(self._phrases) - _FEW_PHRASES, 0)
+        return 1 / (1 + more_words + len(self._wanted) / _PAGES_A_WORD)
+
     # --- what the crawl meets ----------------------------------------------------------------------------------
 
     @property
@@ -175,7 +192,8 @@ class CombinedCritic(LearningCritic):
 
     def known_words(self) -> Ids:
         taught = self._classifier.vocabulary_.ids if self._is_taught else np.zeros(0, np.uint32)
-        return np.unique(np.concatenate([self._terms.ids, self._met.words.ids, taught]))
+        near = self._near.ids if self._near else np.zeros(0, np.uint32)
+        return np.unique(np.concatenate([self._terms.ids, self._met.words.ids, taught, near]))
 
     def learned(self) -> Arrays:
         return self._met.state() | {"version": np.array(self.version)}
@@ -229,6 +247,9 @@ class CombinedCritic(LearningCritic):
         if self.has_words:
             shown = self._shown(gists)
             views |= {"words": always, "V1": log_odds(shown), "W": shown}
+        if self._near:
+            need = always * self._need_of_vectors
+            views |= {"near": need, "N": need * self._near.on_pages([gist.bag for gist in gists])}
         if self._met.is_there and gists:
             rows = self._met.rows(gists)
             views["V3"] = self._met.classified(rows)
@@ -253,7 +274,10 @@ class CombinedCritic(LearningCritic):
         odds = np.zeros(len(texts))
         if self.has_words:
             ids, text = end_to_end([text.ids for text in texts])
-            odds += log_odds(shown_at_all(self._terms.shown(ids, text, len(texts)), self._terms.weights))
+            shown = shown_at_all(self._terms.shown(ids, text, len(texts)), self._terms.weights)
+            if self._near:
+                shown = 1 - (1 - shown) * (1 - self._need_of_vectors * self._near.in_texts(ids, text, len(texts)))
+            odds += log_odds(shown)
         if self._met.has_learned:
             odds += self._met.classified_texts(texts)
         if self._is_taught:
@@ -274,9 +298,12 @@ class CombinedCritic(LearningCritic):
         for word, part in zip(self._terms.names, each.tolist(), strict=True):
             parts[word] = part
         learned = self._met.parts(gist) if self._met.has_learned else {}
-        for word, number in spelling(page) if learned else ():
-            if number in learned:
-                parts[word] = parts.get(word, 0.0) + _AFTER["V3"] * learned[number]
+        near = self._near.parts(gist.bag) if self._near else {}
+        of_near = (_AFTER if learned else _BEFORE)["N"] * self._need_of_vectors
+        for word, number in spelling(page) if learned or near else ():
+            part = _AFTER["V3"] * learned.get(number, 0.0) + of_near * near.get(number, 0.0)
+            if part:
+                parts[word] = parts.get(word, 0.0) + part
         if self._is_taught and not learned:
             for reason in self._classifier.explain(page, most):
                 parts[reason.word] = parts.get(reason.word, 0.0) + reason.weight

@@ -21,7 +21,7 @@ from focused.critics.base import Critic
 from focused.critics.report import Report
 from focused.files import write_with_card
 
-FORMAT = 2
+FORMAT = 3
 """Grows whenever critics saved before can no longer be used."""
 MODEL, CARD = "critic.joblib", "card.json"
 

@@ -141,6 +141,9 @@ class Comparison:
                     draw = f", draw {case.draw}" if self.plan.draws > 1 else ""
                     self.notify(f"teaching {case.name}{draw}: {len(case.examples)} examples")
                 self.preparer.teach(case, self.plan.critic)
+                vectors = self.plan.settings.get("FOCUSED_VECTORS")
+                if vectors and case.critic:
+                    case.critic.use_vectors(vectors)
 
     def _crawls(self, tasks: Sequence[Task], taught: Collection[Any]) -> Iterator[MeasuredCrawl | TaughtEntrant]:
         """All crawls; those that must wait for something to be taught come last."""

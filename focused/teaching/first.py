@@ -47,14 +47,18 @@ def check_start(topic: Topic, settings: Settings) -> dict[str, str]:
     if teacher := read(settings, "FOCUSED_TEACHER"):
         find_teacher(teacher)
     _check_feeds(settings)
+    vectors = read(settings, "FOCUSED_VECTORS")
     if needs_teaching(topic, settings):
         plan_teaching(topic, settings)
         make_folder("FOCUSED_MODELS", Path(read(settings, "FOCUSED_MODELS")))
         critic = choose_critic(topic, read(settings, "FOCUSED_CRITIC")).make()
         # Whoever compares with the targets finds them when the critic has been taught.
         critic.targets = Targets.of_words({})
+        if vectors:
+            critic.use_vectors(vectors)
     else:
-        critic = critic_for(topic, Path(read(settings, "FOCUSED_MODELS")), read(settings, "FOCUSED_CRITIC"))
+        models = Path(read(settings, "FOCUSED_MODELS"))
+        critic = critic_for(topic, models, read(settings, "FOCUSED_CRITIC"), vectors=vectors)
     return _check_learner(topic, critic, settings)
 
 

@@ -183,6 +183,15 @@ def test_words_are_judged_by_a_critic_that_needs_no_teaching(preparer, small_web
         preparer.teach(case, "logistic")
 
 
+def test_critics_get_the_word_vectors_that_crawls_get(small_web, titled, tmp_path):
+    """A broken table shows it: it is met before anything is crawled."""
+    broken = tmp_path / "broken.npz"
+    broken.touch()
+    with pytest.raises(ValueError, match=r"broken.npz' is not a table of word vectors"):
+        compare(small_web, tmp_path, topics_file=titled, given="title", settings={"FOCUSED_VECTORS": str(broken)})
+    assert not (tmp_path / "crawls").exists()
+
+
 def test_the_name_of_a_topic_is_no_keyword(preparer, small_web):
     [case] = cases(preparer, "pages:2", read_examples(small_web.examples))
     case.chosen.topic.keywords.clear()

@@ -47,7 +47,8 @@ class PathTeaching:
             others = [other for other, kind in usable("prioritizer") if issubclass(kind, TaughtPrioritizer)]
             raise CannotTeach(f"prioritizer {name!r} is not taught by paths; these are: {', '.join(others)}")
         models = Folder(read(settings, "FOCUSED_MODELS"))
-        critic = critic_for(topic, models, read(settings, "FOCUSED_CRITIC"))
+        vectors = read(settings, "FOCUSED_VECTORS")
+        critic = critic_for(topic, models, read(settings, "FOCUSED_CRITIC"), vectors=vectors)
         prioritizer = build(kind, options, critic=critic, file=topic.file)
         assert isinstance(prioritizer, TaughtPrioritizer)
         return cls(topic, prioritizer, options, models)
