@@ -25,6 +25,7 @@ from focused.problems import Problems, ProblemsError
 from focused.scheduling.resume import identity_of
 from focused.spiders.examples import Interrupted
 from focused.starting import refuse, topic_of
+from focused.teaching.doubts import doubts_about
 from focused.teaching.plan import CannotTeach, needs_teaching, plan_teaching
 from focused.teaching.teach import carry_out
 from focused.topics.settings import check_settings
@@ -52,6 +53,8 @@ def check_start(topic: Topic, settings: Settings) -> dict[str, str]:
         critic.targets = Targets.of_words({})
     else:
         critic = critic_for(topic, Path(read(settings, "FOCUSED_MODELS")), read(settings, "FOCUSED_CRITIC"))
+    for doubt in doubts_about(topic, settings):
+        logger.warning("%s", doubt)
     return _check_learner(topic, critic, settings)
 
 
@@ -88,9 +91,11 @@ async def teach_first(crawler: Crawler) -> None:
     own = Settings()
     own.update(crawler.settings)
     try:
-        card = await carry_out(plan_teaching(topic, own), own)
+        card = (await carry_out(plan_teaching(topic, own), own)).card
     except (CannotTeach, ModelRefused, ProblemsError, Interrupted, OSError) as error:
         refuse(crawler, str(error), closing="not_taught")
     else:
         given, missing = sum(card.examples.values()), sum(card.unreachable.values())
         logger.info("Critic %s trained on %d examples; %d more could not be fetched", card.critic, given, missing)
+        for doubt in card.doubts:
+            logger.warning("%s", doubt)
