@@ -79,11 +79,13 @@ class Command(PagesCommand):
 
     async def _teach_and_try(self, topic: Topic, plan: TeachingPlan | None, opts: argparse.Namespace) -> None:
         from focused.critics.choose import topic_reference
+        from focused.teaching.doubts import doubts_about
 
         pages = await self._teach(plan) if plan is not None else []
-        if opts.sample:
-            await self._try(topic, pages, opts)
-        elif topic.seeds:
+        doubts = await self._try(topic, pages, opts) if opts.sample else []
+        for doubt in (*doubts_about(topic, self.settings), *doubts):
+            print(f"warning: {doubt}")
+        if topic.seeds and not opts.sample:
             print(f"try it before you crawl: {program()} teach {shlex.quote(topic_reference(topic))} --sample 30")
 
     async def _teach(self, plan: TeachingPlan) -> list[Page]:
@@ -99,8 +101,8 @@ class Command(PagesCommand):
         print(f"written to {read(self.settings, 'FOCUSED_MODELS')}/{slug(plan.topic)}")
         return teaching.pages
 
-    async def _try(self, topic: Topic, pages: list[Page], opts: argparse.Namespace) -> None:
-        """Show what the critic makes of a sample, or of the example pages if the topic has no seeds."""
+    async def _try(self, topic: Topic, pages: list[Page], opts: argparse.Namespace) -> list[str]:
+        """Show what the critic makes of a sample, or of the example pages if the topic has no seeds; gives doubts."""
         from focused.running.progress import page_progress
         from focused.teaching.plan import CannotTeach
         from focused.teaching.trial import Sample, gather_sample, try_topic
@@ -114,7 +116,9 @@ class Command(PagesCommand):
                 )
         if not sample.pages:
             raise CannotTeach(f"no page of the sample could be fetched: {sample.missing.missing()}")
-        print(*trial_lines(topic, sample, try_topic(topic, self.settings, sample)), sep="\n")
+        trial = try_topic(topic, self.settings, sample)
+        print(*trial_lines(topic, sample, trial), sep="\n")
+        return trial.doubts
 
 
 def card_to_text(card: Card) -> str:

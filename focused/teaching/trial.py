@@ -1,7 +1,8 @@
 """A topic is tried before it is crawled: its critic judges a small sample, the seeds and pages that they link to.
 
 Half of the links in the sample are those whose own words the critic likes best, half are spread evenly over the rest,
-so that there are pages of all kinds. Then the critic learns from the sample, as it would in a crawl.
+so that there are pages of all kinds. Verdicts are those with which a crawl would begin. Then the critic learns from the
+sample, as it would in a crawl, to show which words it adds.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from focused.pages.page import Page, Text, texts_of
 from focused.responses import limits_of
 from focused.safety.scope import Rules, Scope
 from focused.spiders.examples import Progress, fetch_pages
-from focused.teaching.doubts import choice_for, doubts_about, doubts_about_pages, doubts_about_seeds, words_of
+from focused.teaching.doubts import choice_for, doubts_about_pages, doubts_about_seeds, words_of
 from focused.teaching.gathering import pages_of_web
 from focused.topics.topic import Topic
 
@@ -34,8 +35,8 @@ _ENOUGH = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
-    """A page of the sample, and its relevance after the critic has learned from all of them."""
+class Tried:
+    """A page of the sample, and its relevance."""
 
     page: Page
     relevance: float
@@ -45,11 +46,11 @@ class Judged:
 class Trial:
     """What a critic made of a sample, the best page first.
 
-    ``given`` says on how many pages each of the topic's words is. ``shown`` are the words that spoke for pages before
-    the critic had learned, ``added`` those that it has learned, the strongest first.
+    ``given`` says on how many pages each of the topic's words is. ``shown`` are the words that spoke for pages,
+    ``added`` those that the critic then learned from them, the strongest first.
     """
 
-    judged: list[Judged]
+    tried: list[Tried]
     given: dict[str, int]
     shown: list[str]
     added: list[str]
@@ -58,12 +59,12 @@ class Trial:
     @property
     def wanted(self) -> float:
         """About how many pages are wanted."""
-        return sum(one.relevance for one in self.judged)
+        return sum(one.relevance for one in self.tried)
 
     @property
     def found(self) -> int:
         """How many pages are relevant."""
-        return sum(one.relevance >= RELEVANT for one in self.judged)
+        return sum(one.relevance >= RELEVANT for one in self.tried)
 
     @property
     def never(self) -> list[str]:
@@ -73,7 +74,7 @@ class Trial:
     @property
     def everywhere(self) -> list[str]:
         """The given words that are on nearly every page."""
-        least = max(_ON_NEARLY_ALL * len(self.judged), _ENOUGH)
+        least = max(_ON_NEARLY_ALL * len(self.tried), _ENOUGH)
         return [word for word, pages in self.given.items() if pages >= least]
 
 
@@ -118,12 +119,12 @@ async def gather_sample(
     sample.seeds = await get(topic.seeds[: max(most // 2, 1)])
     for seed in sample.seeds:
         critic.learn_from_seed(seed)
-    while len(asked) < most and (links := _choose(critic, sample.pages, scope, asked, most - len(asked))):
+    while len(asked) < most and (links := choose_links(critic, sample.pages, scope, asked, most - len(asked))):
         await get(links)
     return sample
 
 
-def _choose(critic: Critic, pages: Sequence[Page], scope: Scope, asked: Collection[str], most: int) -> list[str]:
+def choose_links(critic: Critic, pages: Sequence[Page], scope: Scope, asked: Collection[str], most: int) -> list[str]:
     """Links of some pages: half are the best, half are spread over the rest."""
     texts: dict[str, Text] = {}
     for page in pages:
@@ -144,25 +145,23 @@ def try_topic(topic: Topic, settings: Settings, sample: Sample) -> Trial:
     critic = _critic(topic, settings)
     for seed in sample.seeds:
         critic.learn_from_seed(seed)
-    first = {page: critic.judge(page).relevance for page in sample.pages}
-    learned = None
+    tried = [Tried(page, critic.judge(page).relevance) for page in sample.pages]
+    learned: Critic | None = None
     if isinstance(critic, LearningCritic):
         learned = critic.learn_from_pages([critic.gist(page) for page in sample.pages])
-    judged = [Judged(page, (learned or critic).judge(page).relevance) for page in sample.pages]
+    found = sum((learned or critic).judge(page).relevance >= RELEVANT for page in sample.pages)
     phrases, language = words_of(choice_for(topic, settings))
     terms = Terms(terms_of_phrases(phrases, language) if phrases else {}, language)
     pages = sum((terms.occur_on(page).astype(int) for page in sample.pages), np.zeros(len(terms.names), int))
-    added = _loudest(learned, sample.pages) if learned else []
-    found = sum(one.relevance >= RELEVANT for one in judged)
+    added = _loudest(learned, tried) if learned else []
     return Trial(
-        judged=sorted(judged, key=lambda one: -one.relevance),
+        tried=sorted(tried, key=lambda one: -one.relevance),
         given={name: count for name, count in zip(terms.names, pages.tolist(), strict=True) if name in phrases},
-        shown=_loudest(critic, sample.pages),
+        shown=_loudest(critic, tried),
         added=[word for word in added if word not in terms.names and not terms.knows(word)],
         doubts=[
-            *doubts_about(topic, settings),
-            *doubts_about_seeds({seed.url: first[seed] for seed in sample.seeds}),
-            *doubts_about_pages(first.values(), found),
+            *doubts_about_seeds({one.page.url: one.relevance for one in tried if one.page in sample.seeds}),
+            *doubts_about_pages([one.relevance for one in tried], found),
         ],
     )
 
@@ -171,11 +170,10 @@ def _critic(topic: Topic, settings: Settings) -> Critic:
     return critic_for(topic, Path(read(settings, "FOCUSED_MODELS")), read(settings, "FOCUSED_CRITIC"))
 
 
-def _loudest(critic: Critic, pages: Sequence[Page]) -> list[str]:
-    """The words that speak for pages, weighted by how relevant these are."""
+def _loudest(critic: Critic, tried: Sequence[Tried]) -> list[str]:
+    """The words that speak for pages, weighted by how relevant these are; the strongest first."""
     sums: Counter[str] = Counter()
-    for page in pages:
-        relevance = critic.judge(page).relevance
-        for reason in critic.explain(page, _READ_OF_A_PAGE):
-            sums[reason.word] += relevance * reason.weight  # type: ignore[assignment]  # Counters sum floats
+    for one in tried:
+        for reason in critic.explain(one.page, _READ_OF_A_PAGE):
+            sums[reason.word] += one.relevance * reason.weight  # type: ignore[assignment]  # Counters sum floats
     return [word for word, weight in sums.most_common() if weight > 0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from focused.report.text import counted, short
-from focused.teaching.trial import Judged, Sample, Trial
+from focused.teaching.trial import Sample, Trial, Tried
 from focused.topics.topic import Topic
 
 _BEST, _REST, _WORDS = 10, 5, 12
@@ -18,9 +18,9 @@ def trial_lines(topic: Topic, sample: Sample, trial: Trial) -> Iterator[str]:
     yield f"topic {topic.name!r}, tried on {_origin(sample)}"
     if sample.missing.failures:
         yield f"  not fetched    {sample.missing.missing()}"
-    pages = counted(len(trial.judged), "page")
+    pages = counted(len(trial.tried), "page")
     yield f"  wanted         about {trial.wanted:.0f} of {pages}; {trial.found} found (R ≥ 0.5)"
-    best, others = trial.judged[:_BEST], trial.judged[_BEST:]
+    best, others = trial.tried[:_BEST], trial.tried[_BEST:]
     low, high = _BORDER
     border = sorted((one for one in others if low <= one.relevance <= high), key=lambda one: abs(one.relevance - 0.5))
     lowest = [one for one in others if one.relevance < low][-_REST:]
@@ -31,18 +31,17 @@ def trial_lines(topic: Topic, sample: Sample, trial: Trial) -> Iterator[str]:
     yield from _words("on nearly all", trial.everywhere)
     yield from _words("strongest", trial.shown[:_WORDS])
     yield from _words("words added", trial.added[:_WORDS])
-    yield from (f"warning: {doubt}" for doubt in trial.doubts)
 
 
 def _origin(sample: Sample) -> str:
     pages = counted(len(sample.pages), "page")
     if not sample.seeds:
-        return f"{pages}, its examples: the topic has no seeds"
+        return f"{pages}, its examples, because it has no seeds"
     return f"{pages}: {counted(len(sample.seeds), 'seed')}, and pages linked from there"
 
 
-def _listed(heading: str, judged: Sequence[Judged]) -> Iterator[str]:
-    for i, one in enumerate(judged):
+def _listed(heading: str, tried: Sequence[Tried]) -> Iterator[str]:
+    for i, one in enumerate(tried):
         title = short(one.page.title, _TITLE)
         yield f"  {heading if not i else '':<13}  {one.relevance:.2f}  {title:<{_TITLE}}  {short(one.page.url, 200)}"
 
