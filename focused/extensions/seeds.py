@@ -26,6 +26,7 @@ _NOT_PAGES = {
     "size": "it is larger than DOWNLOAD_MAXSIZE",
     "unknown": "its server gives no type, and it does not begin like HTML",
 }
+_DOUBTED_UNTIL = 200
 _TRIED = "nothing was fetched: the job has tried these seeds before; give another JOBDIR"
 
 
@@ -37,6 +38,8 @@ class SeedsExtension(Component):
         self._missed: dict[str, str] = {}
         self._judged: dict[str, float] = {}
         self._first: list[float] = []
+        self._pages = 0
+        self._has_doubts = False
         self._has_looked = False
         crawler.signals.connect(self.page_judged, signals.page_judged)
         crawler.signals.connect(self.seed_missed, signals.seed_missed)
@@ -52,7 +55,7 @@ class SeedsExtension(Component):
 
     def page_judged(self, record: PageRecord) -> None:
         """Say if no seed looks like the topic, once they are through, or if all pages do and none is found."""
-        self._look_at_pages(record.relevance)
+        self._look_at_pages(record)
         if record.item.get("depth") == 0:
             self._judged[record.url] = record.relevance
         else:
@@ -64,15 +67,19 @@ class SeedsExtension(Component):
         self._has_looked = True
         self._warn(doubts_about_seeds(self._judged))
 
-    def _look_at_pages(self, relevance: float) -> None:
-        if len(self._first) < FIRST_PAGES:
-            self._first.append(relevance)
-            if len(self._first) == FIRST_PAGES:
-                self._warn(doubts_about_pages(self._first, self.parts.standing.found))
+    def _look_at_pages(self, record: PageRecord) -> None:
+        self._pages += 1
+        if not record.version and self._pages <= FIRST_PAGES:
+            self._first.append(record.relevance)
+        # For a while: a critic that has learned judges all pages anew, and what was found may be found no more.
+        if not self._has_doubts and FIRST_PAGES <= self._pages <= _DOUBTED_UNTIL:
+            self._has_doubts = self._warn(doubts_about_pages(self._first, self.parts.standing.found))
 
-    def _warn(self, doubts: Iterable[str]) -> None:
-        for doubt in doubts:
+    def _warn(self, doubts: Iterable[str]) -> bool:
+        said = list(doubts)
+        for doubt in said:
             logger.warning("%s", doubt)
+        return bool(said)
 
     def spider_closed(self, reason: str) -> None:
         """A crawl without a page ends for what kept it from its seeds."""

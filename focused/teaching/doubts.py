@@ -27,7 +27,7 @@ _RARE_ENOUGH = 0.1
 _NAMED = 5
 _ENOUGH = 10
 FIRST_PAGES = 50
-"""When so many pages were judged, words that are on all of them have shown it."""
+"""So many tell whether all pages show the words of a topic."""
 
 
 def choice_for(topic: Topic, settings: BaseSettings) -> Choice:

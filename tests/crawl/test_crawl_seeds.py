@@ -147,13 +147,13 @@ def test_a_seed_on_the_topic_is_not_doubted(crawl):
 def test_words_that_are_on_every_page_are_named_at_the_start_and_when_nothing_was_found(crawl):
     soup = ["Fry the onions", "Boil the water", "Bake the bread", "Wash the rice", "Cut the carrots"]
     wall = {
-        f"http://hub.example/{n}": page_about(f"{soup[n % 5]} {n} times and taste it, then add c and salt. " * 4)
+        f"http://hub.example/{n}": page_about(f"Add c. {f'{soup[n % 5]} {n} times, taste it, and add some salt. ' * 6}")
         for n in range(70)
     }
-    result = crawl({SEED: page_about("Cook with c. " * 9, *wall)} | wall, arguments={"topic": "C"})
+    result = crawl({SEED: page_about(f"Cook with c. {soup * 20}", *wall)} | wall, arguments={"topic": "C"})
     assert result.exit_code == 0
     assert "WARNING: topic 'C': 'C' is read as the single character 'c', which says little: give words" in result.log
-    told = "WARNING: Each of the first 50 pages shows some of the topic (relevance 0."
+    told = "pages shows some of the topic (relevance 0."
     assert result.log.count(told) == 1
     assert result.log.index(told) < result.log.index("Closing spider"), "not only at the end"
     assert result.stats["focused/job/pages"] == 71, "it goes on"
