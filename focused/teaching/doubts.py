@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -48,16 +49,29 @@ def _card(topic: Topic, settings: BaseSettings) -> Card | None:
     return load_card(Path(read(settings, "FOCUSED_MODELS")), slug(topic), topic=topic_reference(topic))
 
 
-def words_of(choice: Choice) -> tuple[dict[str, list[str]], Language]:
-    """The words and phrases by which a critic judges, if it does, and the language that they are taken to be in."""
+@dataclass(frozen=True, slots=True)
+class GivenWords:
+    """The words and phrases by which a critic judges, the language that they are taken to be in, and their terms."""
+
+    phrases: dict[str, list[str]]
+    language: Language
+    terms: Terms
+
+
+def words_of(choice: Choice) -> GivenWords | None:
+    """The words by which a critic judges, if it does."""
     phrases = phrases_of(choice.options.get("keywords", ()))
-    return phrases, language_of_phrases(phrases, choice.options.get("languages", ()))
+    if not phrases:
+        return None
+    language = language_of_phrases(phrases, choice.options.get("languages", ()))
+    return GivenWords(phrases, language, Terms(terms_of_phrases(phrases, language), language))
 
 
 def _about_words(choice: Choice) -> Iterator[str]:
-    phrases, language = words_of(choice)
-    if not phrases:
+    words = words_of(choice)
+    if words is None:
         return
+    phrases, language = words.phrases, words.language
     for keyword in choice.options["keywords"]:
         read_as = " ".join(phrases_of([keyword]))
         if len(read_as) == 1:
@@ -69,7 +83,7 @@ def _about_words(choice: Choice) -> Iterator[str]:
     if len(language.codes) > 1 and not choice.options.get("languages"):
         codes = ", ".join(f'"{code}"' for code in language.codes)
         yield f"the words seem to be of several languages: confirm or correct them by languages = [{codes}] in [critic]"
-    terms = len(terms_of_phrases(phrases, language))
+    terms = len(words.terms.names)
     if terms > MOST_TERMS and issubclass(choice.kind, LearningCritic):
         yield f"too many words, {terms} with those of phrases: only the first {MOST_TERMS} count; leave some out"
 
@@ -78,20 +92,20 @@ def doubts_about_examples(
     choice: Choice, examples: Sequence[tuple[str, Page]], wanted: Sequence[bool]
 ) -> Iterator[str]:
     """Do the words contradict the example pages? ``examples`` are pages with what the user calls them."""
-    phrases, language = words_of(choice)
-    if not phrases or not any(wanted):
+    words = words_of(choice)
+    if words is None or not any(wanted):
         return
-    terms = Terms(terms_of_phrases(phrases, language), language)
+    terms = words.terms
     degree = shown_at_all(np.array([terms.shown_by(page) for _, page in examples]), terms.weights)
     is_wanted = np.array(wanted, bool)
     names = [short(name, WIDE) for name, _ in examples]
     one = names[int(np.argmax(is_wanted))]
     if not any(terms.occur_on(page).any() for (_, page), is_so in zip(examples, wanted, strict=True) if is_so):
         pages = counted(int(is_wanted.sum()), "wanted example")
-        said = f"{_named(phrases)} occur on none of {pages} (such as {one})"
+        said = f"{_named(words.phrases)} occur on none of {pages} (such as {one})"
     elif not is_wanted.all() and degree[~is_wanted].mean() > degree[is_wanted].mean():
         other = names[int(np.argmax(np.where(is_wanted, -1, degree)))]
-        said = f"unwanted ones (such as {other}) show {_named(phrases)} more than wanted ones do (such as {one})"
+        said = f"unwanted ones (such as {other}) show {_named(words.phrases)} more than wanted ones do (such as {one})"
     else:
         return
     yield f"The keywords contradict the examples: {said}; change the keywords, the focus or the examples"

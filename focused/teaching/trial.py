@@ -18,14 +18,13 @@ from scrapy.settings import Settings
 
 from focused.critics.base import RELEVANT, Critic, LearningCritic
 from focused.critics.choose import critic_for
-from focused.critics.terms import Terms, terms_of_phrases
 from focused.defaults import read, read_all
 from focused.pages.fetched import Fetched
 from focused.pages.page import Page, Text, texts_of
 from focused.responses import limits_of
 from focused.safety.scope import Rules, Scope
 from focused.spiders.examples import Progress, fetch_pages
-from focused.teaching.doubts import choice_for, doubts_about_pages, doubts_about_seeds, words_of
+from focused.teaching.doubts import GivenWords, choice_for, doubts_about_pages, doubts_about_seeds, words_of
 from focused.teaching.gathering import pages_of_web
 from focused.topics.topic import Topic
 
@@ -150,15 +149,13 @@ def try_topic(topic: Topic, settings: Settings, sample: Sample) -> Trial:
     if isinstance(critic, LearningCritic):
         learned = critic.learn_from_pages([critic.gist(page) for page in sample.pages])
     found = sum((learned or critic).judge(page).relevance >= RELEVANT for page in sample.pages)
-    phrases, language = words_of(choice_for(topic, settings))
-    terms = Terms(terms_of_phrases(phrases, language) if phrases else {}, language)
-    pages = sum((terms.occur_on(page).astype(int) for page in sample.pages), np.zeros(len(terms.names), int))
+    words = words_of(choice_for(topic, settings))
     added = _loudest(learned, tried) if learned else []
     return Trial(
         tried=sorted(tried, key=lambda one: -one.relevance),
-        given={name: count for name, count in zip(terms.names, pages.tolist(), strict=True) if name in phrases},
+        given=_counted(words, sample.pages) if words else {},
         shown=_loudest(critic, tried),
-        added=[word for word in added if word not in terms.names and not terms.knows(word)],
+        added=[word for word in added if not (words and (word in words.terms.names or words.terms.knows(word)))],
         doubts=[
             *doubts_about_seeds({one.page.url: one.relevance for one in tried if one.page in sample.seeds}),
             *doubts_about_pages([one.relevance for one in tried], found),
@@ -168,6 +165,13 @@ def try_topic(topic: Topic, settings: Settings, sample: Sample) -> Trial:
 
 def _critic(topic: Topic, settings: Settings) -> Critic:
     return critic_for(topic, Path(read(settings, "FOCUSED_MODELS")), read(settings, "FOCUSED_CRITIC"))
+
+
+def _counted(words: GivenWords, pages: Sequence[Page]) -> dict[str, int]:
+    """On how many pages each of the given words and phrases occurs."""
+    counts = np.sum([words.terms.occur_on(page) for page in pages], axis=0)
+    on_pages = dict(zip(words.terms.names, counts.tolist(), strict=True))
+    return {name: on_pages[name] for name in words.phrases}
 
 
 def _loudest(critic: Critic, tried: Sequence[Tried]) -> list[str]:

@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 from scrapy.settings import Settings
 
+from focused.critics.base import Critic, Verdict
 from focused.critics.keywords import KeywordsCritic
-from focused.pages.page import page_from_html
+from focused.pages.page import Page, page_from_html
 from focused.safety.scope import Rules, Scope
 from focused.teaching.trial import Sample, Trial, choose_links, gather_sample, try_topic
 from focused.teaching.trial_text import trial_lines
@@ -29,9 +30,17 @@ def gather(small_web: SmallWeb, topic: Topic, settings: Settings, most: int) -> 
     return asyncio.run(gather_sample(topic, settings, most, web=web, runner=None, progress=lambda *_: None))
 
 
-def of_pages(settings: Settings, texts: list[str], *keywords: str, seeds: int = 1) -> Trial:
+def of_pages(settings: Settings, texts: list[str], *keywords: str, seeds: int = 1, critic: str = "combined") -> Trial:
     pages = [page(text, url=f"http://h{i % 3}.example/{i}") for i, text in enumerate(texts)]
-    return try_topic(Topic(name="birds", keywords=list(keywords)), settings, Sample(pages, pages[:seeds]))
+    topic = Topic(name="birds", keywords=list(keywords), critic={"name": critic})
+    return try_topic(topic, settings, Sample(pages, pages[:seeds]))
+
+
+class Half(Critic):
+    """A critic without words or reasons."""
+
+    def judge(self, page: Page) -> Verdict:
+        return Verdict(0.5)
 
 
 def test_a_sample_has_the_seeds_and_what_they_link_to_and_no_more_than_was_asked_for(
@@ -79,6 +88,14 @@ def test_a_handful_of_pages_teaches_nothing_and_is_judged(settings: Settings) ->
     found = of_pages(settings, BIRDS + MEALS, "bird")
     assert found.added == []
     assert found.tried[0].relevance > found.tried[-1].relevance
+
+
+def test_critics_that_do_not_learn_or_have_no_words(settings: Settings) -> None:
+    texts = [f"{text} {i}" for i, text in enumerate((BIRDS + MEALS) * 3)]
+    found = of_pages(settings, texts, "bird", critic="keywords")
+    assert (found.given, found.added) == ({"bird": 12}, [])
+    found = of_pages(settings, texts, critic=f"{__name__}.Half")
+    assert (found.wanted, found.found, found.given, found.shown) == (12, 24, {}, [])
 
 
 def test_seeds_that_do_not_show_the_words(settings: Settings) -> None:
