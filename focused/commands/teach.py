@@ -60,6 +60,8 @@ class Command(PagesCommand):
             raise UsageError("which topic? Give one: a shipped topic's name or a topic file")
         for teacher in self.teachers:
             if teacher.is_wanted(opts):
+                if opts.sample:
+                    raise UsageError("--sample tries a critic: give it without options that teach something else")
                 teacher.teach(self, args[0], opts)
                 return
         topic, plan = load_topic(args[0]), None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 from scrapy.settings import BaseSettings
 
 from focused.critics.base import LearningCritic
@@ -27,6 +28,7 @@ _LONGEST_PHRASE = 5
 _RARE_ENOUGH = 0.1
 _NAMED = 5
 _ENOUGH = 10
+_FEWEST_COMPARED = 3
 FIRST_PAGES = 50
 """So many tell whether all pages show the words of a topic."""
 
@@ -99,16 +101,20 @@ def doubts_about_examples(
     degree = shown_at_all(np.array([terms.shown_by(page) for _, page in examples]), terms.weights)
     is_wanted = np.array(wanted, bool)
     names = [short(name, WIDE) for name, _ in examples]
-    one = names[int(np.argmax(is_wanted))]
+    one, given = names[int(np.argmax(is_wanted))], f"the keywords ({_named(words.phrases)})"
     if not any(terms.occur_on(page).any() for (_, page), is_so in zip(examples, wanted, strict=True) if is_so):
-        pages = counted(int(is_wanted.sum()), "wanted example")
-        said = f"{_named(words.phrases)} occur on none of {pages} (such as {one})"
-    elif not is_wanted.all() and degree[~is_wanted].mean() > degree[is_wanted].mean():
+        said = f"no wanted example (such as {one}) shows any of {given}"
+    elif _is_comparable(is_wanted) and degree[~is_wanted].mean() > degree[is_wanted].mean():
         other = names[int(np.argmax(np.where(is_wanted, -1, degree)))]
-        said = f"unwanted ones (such as {other}) show {_named(words.phrases)} more than wanted ones do (such as {one})"
+        said = f"unwanted examples (such as {other}) show {given} more than wanted ones do (such as {one})"
     else:
         return
-    yield f"The keywords contradict the examples: {said}; change the keywords, the focus or the examples"
+    yield f"The words contradict the examples: {said}; change the keywords, the focus or the examples"
+
+
+def _is_comparable(is_wanted: NDArray[np.bool_]) -> bool:
+    """Are there enough on both sides? One page may show the words or not, by chance."""
+    return min(int(is_wanted.sum()), int((~is_wanted).sum())) >= _FEWEST_COMPARED
 
 
 def doubts_about_seeds(judged: Mapping[str, float]) -> Iterator[str]:

@@ -216,6 +216,8 @@ def test_what_is_wrong_is_told_before_anything_is_fetched(
         (["--critic", "nosuch"], "--critic: 'nosuch' is not known (available: "),
         (["--focus", "nature.brids"], "'nature.brids' matches no class"),
         (["--hold-out", "half"], "COLUMN=VALUE"),
+        (["--sample", "9", "--prioritizer", "crf", "--paths", "x.jsonl"], "--sample tries a critic"),
+        (["--sample", "few"], "'few': give a whole number, 0 or more"),
         (["--web", "missing.warc.gz"], "missing.warc.gz"),
     ],
 )
@@ -259,7 +261,7 @@ def test_a_topic_with_examples_is_taught_and_tried_and_contradictions_are_named(
     (folder / "birds.tsv").write_text("\n".join(["class\ttext", *rows]) + "\n")
     write_topic(folder, focus=["birds"], keywords=["penguin", "owl"])
     topic = str(folder / "birds.toml")
-    contradiction = "warning: The keywords contradict the examples: 'penguin', 'owl' occur on none of 4 wanted examples"
+    contradiction = "warning: The words contradict the examples: no wanted example (such as Boil the potatoes"
     done = scrapy(folder, "teach", topic, "--sample", "30")
     assert done.returncode == 0, done.stderr
     assert "topic 'birds', tried on 8 pages, its examples, because it has no seeds" in done.stdout

@@ -109,12 +109,13 @@ CASES = {
     "fit": (BIRDS, MEALS, ["bird", "soup"]),
     "none shown": (BIRDS, MEALS, ["telescope", "comet"]),
     "the other way round": ([*MEALS, "A bird pie, baked in the oven."], BIRDS, ["bird", "feathers"]),
+    "too few to compare": (["A bird pie, baked in the oven."], BIRDS, ["bird", "feathers"]),
     "nothing unwanted": (BIRDS, [], ["bird"]),
     "no words": (BIRDS, MEALS, []),
 }
 SAID = {
-    "none shown": "'telescope', 'comet' occur on none of 4 wanted examples (such as wanted/0)",
-    "the other way round": "unwanted ones (such as other/1) show 'bird', 'feathers' more than wanted ones do (such as "
+    "none shown": "no wanted example (such as wanted/0) shows any of the keywords ('telescope', 'comet')",
+    "the other way round": "unwanted examples (such as other/1) show the keywords ('bird', 'feathers') more than wanted ones do (such as "
     "wanted/0)",
 }
 
@@ -127,7 +128,7 @@ def test_examples_that_contradict_the_words(case: str) -> None:
     choice = choose_critic(Topic(name="birds", keywords=keywords, examples="birds.tsv"))
     said = list(doubts_about_examples(choice, examples, [True] * len(wanted) + [False] * len(others)))
     change = "; change the keywords, the focus or the examples"
-    assert said == ([f"The keywords contradict the examples: {SAID[case]}{change}"] if case in SAID else [])
+    assert said == ([f"The words contradict the examples: {SAID[case]}{change}"] if case in SAID else [])
 
 
 def test_seeds_and_first_pages() -> None:
