@@ -115,8 +115,8 @@ CASES = {
 }
 SAID = {
     "none shown": "no wanted example (such as wanted/0) shows any of the keywords ('telescope', 'comet')",
-    "the other way round": "unwanted examples (such as other/1) show the keywords ('bird', 'feathers') more than wanted ones do (such as "
-    "wanted/0)",
+    "the other way round": "unwanted examples (such as other/1) show the keywords ('bird', 'feathers') more than "
+    "wanted ones do (such as wanted/0)",
 }
 
 
