@@ -85,14 +85,16 @@ class Sample:
     seeds: list[Page] = field(default_factory=list)
     missing: Fetched = field(default_factory=Fetched)
 
-    def add(self, fetched: Fetched) -> list[Page]:
-        """The pages that are new, in the order in which they were asked for."""
+    def add(self, urls: Sequence[str], fetched: Fetched) -> list[Page]:
+        """The pages at these addresses that are new, in this order."""
         self.missing.failures |= fetched.failures
-        distinct = {page.digest: page for page in reversed(fetched.pages.values())}
-        there = {page.digest for page in self.pages}
-        new = [page for digest, page in reversed(distinct.items()) if digest not in there]
-        self.pages += new
-        return new
+        digests = {page.digest for page in self.pages}
+        distinct: dict[int, Page] = {}
+        for page in (fetched.pages[url] for url in urls if url in fetched.pages):
+            if page.digest not in digests:
+                distinct.setdefault(page.digest, page)
+        self.pages += distinct.values()
+        return list(distinct.values())
 
 
 async def gather_sample(
@@ -111,9 +113,9 @@ async def gather_sample(
 
         before, missing = len(asked), len(sample.missing.failures)
         asked.update(dict.fromkeys(urls))
-        return sample.add(
-            pages_of_web(urls, web, limits_of(settings)) if web else await fetch_pages(urls, settings, runner, show)
-        )
+        if web:
+            return sample.add(urls, pages_of_web(urls, web, limits_of(settings)))
+        return sample.add(urls, await fetch_pages(urls, settings, runner, show))
 
     sample.seeds = await get(topic.seeds[: max(most // 2, 1)])
     for seed in sample.seeds:
