@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
 from focused import registry
+from focused.running.command import program, whole_number
 from focused.teaching.command import PagesCommand
 
 if TYPE_CHECKING:
     from focused.critics.models import Card
     from focused.critics.report import Figures
+    from focused.pages.page import Page
+    from focused.teaching.plan import TeachingPlan
+    from focused.topics.topic import Topic
 
 
 class Command(PagesCommand):
@@ -22,9 +27,10 @@ class Command(PagesCommand):
     summary = "Train the critic of a topic from its examples, or a prioritizer from paths"
     details = (
         "Fetches the example pages of a topic (as politely as a crawl), trains its critic, reports how well it judges "
-        "examples that it has not seen, and writes it to the models folder (FOCUSED_MODELS). TOPIC is the name of a "
-        "shipped topic or a topic file. With --prioritizer and --paths a prioritizer is taught instead, by labelled "
-        "paths (see 'scrapy paths'); train the critic first."
+        "examples that it has not seen, and writes it to the models folder (FOCUSED_MODELS). With --sample it tries "
+        "the topic, which may be one without examples: it fetches a few pages and shows what the critic makes of "
+        "them. TOPIC is the name of a shipped topic or a topic file. With --prioritizer and --paths a prioritizer is "
+        "taught instead, by labelled paths (see 'scrapy paths'); train the critic first."
     )
 
     def __init__(self) -> None:
@@ -39,34 +45,82 @@ class Command(PagesCommand):
         add("--focus", action="append", default=[], metavar="CLASS", help=focus)
         held_out = "leave these examples out (may be repeated)"
         add("--hold-out", action="append", default=[], metavar="COLUMN=VALUE", help=held_out)
+        sample = "then try the topic on N pages, its seeds and pages that they link to (such as 30; default: 0, none)"
+        add("--sample", type=whole_number(0), default=0, metavar="N", help=sample)
         for teacher in self.teachers:
             teacher.add_options(parser)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         from focused.critics.models import ModelRefused
-        from focused.defaults import read
-        from focused.running.progress import page_progress
-        from focused.teaching.plan import CannotTeach, ExampleSource, plan_teaching
-        from focused.teaching.teach import carry_out
-        from focused.topics.identity import slug
+        from focused.teaching.plan import CannotTeach, ExampleSource, NothingToTeach, plan_teaching
+        from focused.topics.settings import apply_settings
         from focused.topics.topic import load_topic
 
         if len(args) != 1:
             raise UsageError("which topic? Give one: a shipped topic's name or a topic file")
         for teacher in self.teachers:
             if teacher.is_wanted(opts):
+                if opts.sample:
+                    raise UsageError("--sample tries a critic: give it without options that teach something else")
                 teacher.teach(self, args[0], opts)
                 return
+        topic, plan = load_topic(args[0]), None
+        apply_settings(topic, self.settings)
         source = ExampleSource(examples=opts.examples, focus=opts.focus, hold_out=_pairs(opts.hold_out), web=opts.web)
-        plan = plan_teaching(load_topic(args[0]), self.settings, source)
         try:
-            with page_progress("examples") as progress:
-                card = self.run_crawls(carry_out(plan, self.settings, self.crawler_process, progress))
+            plan = plan_teaching(topic, self.settings, source)
+        except NothingToTeach:
+            if not opts.sample:
+                raise
+        if plan is None and not topic.seeds:
+            raise ValueError(f"topic {topic.name!r} has no seeds and no examples to try it on: give it seeds")
+        try:
+            self.run_crawls(self._teach_and_try(topic, plan, opts))
         except (CannotTeach, ModelRefused, OSError) as error:
             self.fail(str(error))
-        else:
-            print(card_to_text(card))
-            print(f"written to {read(self.settings, 'FOCUSED_MODELS')}/{slug(plan.topic)}")
+
+    async def _teach_and_try(self, topic: Topic, plan: TeachingPlan | None, opts: argparse.Namespace) -> None:
+        from focused.critics.choose import topic_reference
+        from focused.teaching.doubts import doubts_about
+
+        pages = await self._teach(plan) if plan is not None else []
+        doubts = await self._try(topic, pages, opts) if opts.sample else []
+        for doubt in (*doubts_about(topic, self.settings), *doubts):
+            print(f"warning: {doubt}")
+        if topic.seeds and not opts.sample:
+            print(f"try it before you crawl: {program()} teach {shlex.quote(topic_reference(topic))} --sample 30")
+
+    async def _teach(self, plan: TeachingPlan) -> list[Page]:
+        """Teach the critic; gives the pages that taught it."""
+        from focused.defaults import read
+        from focused.running.progress import page_progress
+        from focused.teaching.teach import carry_out
+        from focused.topics.identity import slug
+
+        with page_progress("examples") as progress:
+            teaching = await carry_out(plan, self.settings, self.crawler_process, progress)
+        print(card_to_text(teaching.card))
+        print(f"written to {read(self.settings, 'FOCUSED_MODELS')}/{slug(plan.topic)}")
+        return teaching.pages
+
+    async def _try(self, topic: Topic, pages: list[Page], opts: argparse.Namespace) -> list[str]:
+        """Show what the critic makes of a sample, or of the example pages if the topic has no seeds; gives doubts."""
+        from focused.running.progress import page_progress
+        from focused.teaching.plan import CannotTeach
+        from focused.teaching.trial import Sample, gather_sample, try_topic
+        from focused.teaching.trial_text import trial_lines
+
+        sample = Sample(pages)
+        if topic.seeds:
+            with page_progress("sample") as progress:
+                sample = await gather_sample(
+                    topic, self.settings, opts.sample, web=opts.web, runner=self.crawler_process, progress=progress
+                )
+        if not sample.pages:
+            raise CannotTeach(f"no page of the sample could be fetched: {sample.missing.missing()}")
+        trial = try_topic(topic, self.settings, sample)
+        print(*trial_lines(topic, sample, trial), sep="\n")
+        return trial.doubts
 
 
 def card_to_text(card: Card) -> str:

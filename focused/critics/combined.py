@@ -43,12 +43,20 @@ from focused.critics.bag import spelling
 from focused.critics.base import LearningCritic, Reason, Verdict
 from focused.critics.classes import ranked, wanted_among
 from focused.critics.gist import Gist, GistMaker
-from focused.critics.language import check_languages, guess_languages, language_of
+from focused.critics.language import check_languages
 from focused.critics.logistic import LogisticCritic
 from focused.critics.met import Met, log_odds
 from focused.critics.near import NearWords, near_words
 from focused.critics.targets import Targets
-from focused.critics.terms import CERTAIN, Terms, end_to_end, phrases_of, shown_at_all, terms_of_phrases
+from focused.critics.terms import (
+    CERTAIN,
+    Terms,
+    end_to_end,
+    language_of_phrases,
+    phrases_of,
+    shown_at_all,
+    terms_of_phrases,
+)
 from focused.pages.page import Page, Text
 from focused.pages.tokens import Ids, word_to_id
 
@@ -99,7 +107,7 @@ class CombinedCritic(LearningCritic):
         if keywords and not phrases:
             raise ValueError(f"keywords={list(keywords)!r}: give at least one word")
         spelled = {word_to_id(word): word for found in phrases.values() for word in found}
-        self.language = language_of(tuple(languages) or guess_languages(np.array(list(spelled), np.uint32)))
+        self.language = language_of_phrases(phrases, languages)
         self.has_words = bool(phrases)
         self._phrases = tuple(map(tuple, phrases.values()))
         self.on_the_job = on_the_job

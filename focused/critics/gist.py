@@ -20,7 +20,7 @@ from focused.pages.tokens import Ids, word_to_id
 from focused.pages.urls import url_to_host
 
 MOST_WORDS = 700
-_MOST_TERMS = 100
+MOST_TERMS = 100
 _MOST_HOST = 255
 _ORDINARY = 300
 _HEADER = struct.Struct("<HBB")
@@ -82,5 +82,5 @@ class GistMaker:
         if len(ids) > MOST_WORDS:
             most = np.sort(np.argsort(-counts, kind="stable")[:MOST_WORDS])
             ids, counts = ids[most], counts[most]
-        shown = self._terms.shown_by(page)[:_MOST_TERMS]
+        shown = self._terms.shown_by(page)[:MOST_TERMS]
         return Gist(url_to_host(page.url)[:_MOST_HOST], ids, counts, shown.astype(np.float16).astype(np.float32))

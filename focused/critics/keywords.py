@@ -28,9 +28,18 @@ from numpy.typing import NDArray
 
 from focused.critics.base import Critic, Reason, Verdict
 from focused.critics.classes import wanted_among
-from focused.critics.language import check_languages, guess_languages, language_of
+from focused.critics.language import check_languages
 from focused.critics.targets import Targets
-from focused.critics.terms import CERTAIN, HALF_AT, Terms, end_to_end, phrases_of, shown_at_all, terms_of_phrases
+from focused.critics.terms import (
+    CERTAIN,
+    HALF_AT,
+    Terms,
+    end_to_end,
+    language_of_phrases,
+    phrases_of,
+    shown_at_all,
+    terms_of_phrases,
+)
 from focused.pages.page import Page, Text
 from focused.pages.tokens import word_to_id, words
 
@@ -65,9 +74,8 @@ class KeywordsCritic(Critic):
         phrases = phrases_of(keywords)
         if not phrases:
             raise ValueError(f"keywords={list(keywords)!r}: give at least one word")
-        given = np.array([word_to_id(word) for found in phrases.values() for word in found], np.uint32)
         self.targets = Targets.of_words({word_to_id(word): word for found in phrases.values() for word in found})
-        self.language = language_of(tuple(languages) or guess_languages(given))
+        self.language = language_of_phrases(phrases, languages)
         self.seed_share = seed_share
         self.min_seeds = min_seeds
         self._seeds: dict[str, dict[str, float]] = {}

@@ -23,6 +23,7 @@ _ALL = None
 _A_TEXT = 30
 _ENOUGH = 0.25
 _ENOUGH_OF_WORDS = 0.5
+_CLEARLY = 10
 
 
 class Language:
@@ -78,6 +79,19 @@ def guess_languages(ids: Ids) -> tuple[str, ...]:
     if share[best] < _ENOUGH or share["en"] >= 0.9 * share[best]:
         return ("en",)
     return (best,)
+
+
+def guess_languages_of_words(spelled: Sequence[str]) -> tuple[str, ...]:
+    """The language that a topic's words may be in: English, another one, or both of them."""
+    guessed = guess_languages(np.array([word_to_id(word) for word in spelled], np.uint32))
+    if guessed == ("en",):
+        return guessed
+    english, other = language_of(("en",)), language_of(guessed)
+    usual = [(english.frequency(word), other.frequency(word)) for word in spelled]
+    # A short list of words holds many of English, which then seem to be its own.
+    if not any(there > _CLEARLY * here for here, there in usual):
+        return ("en",)
+    return ("en", *guessed) if any(here > _CLEARLY * there for here, there in usual) else guessed
 
 
 def _share(ids: Ids, code: str, most: int | None) -> float:

@@ -40,6 +40,7 @@ class Card(msgspec.Struct, kw_only=True):
 
     ``critic`` is the name by which it was chosen, ``options`` are those of its constructor. ``unreachable`` counts
     the examples that could not be fetched, by reason; ``source`` says where examples and their pages came from.
+    ``doubts`` are sentences about what does not fit together in what was given.
     """
 
     topic: str
@@ -52,6 +53,7 @@ class Card(msgspec.Struct, kw_only=True):
     source: dict[str, Any] = {}
     trained: str = ""
     report: Report = msgspec.field(default_factory=Report)
+    doubts: list[str] = []
     format: int = FORMAT
     versions: dict[str, str] = msgspec.field(default_factory=versions)
     sha256: str = ""

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.arrays import look_up
-from focused.critics.language import Language
+from focused.critics.language import Language, guess_languages_of_words, language_of
 from focused.pages.page import Page
 from focused.pages.tokens import Ids, word_to_id, words
 
@@ -74,6 +74,12 @@ class Terms:
         )[0]
         return shown
 
+    def occur_on(self, page: Page) -> NDArray[np.bool_]:
+        """Which of the terms are on a page at all, title or text; of a phrase all words are."""
+        ids = np.concatenate([page.ids, page.lexicon.text_to_ids(page.title)])
+        there: NDArray[np.bool_] = self._counts(ids, np.zeros(len(ids), np.int64), 1)[0] > 0
+        return there
+
     def _counts(self, ids: Ids, text: NDArray[np.int64], texts: int) -> Floats:
         if not len(self.ids) or not len(ids):
             return np.zeros((texts, len(self.names)))
@@ -102,6 +108,11 @@ def phrases_of(keywords: Sequence[str]) -> dict[str, list[str]]:
     return {" ".join(found): found for found in map(words, keywords) if found}
 
 
+def language_of_phrases(phrases: Mapping[str, list[str]], codes: Sequence[str]) -> Language:
+    """The language asked for, or else the one that the words seem to be in."""
+    return language_of(tuple(codes) or guess_languages_of_words([word for found in phrases.values() for word in found]))
+
+
 def end_to_end(texts: Sequence[Ids]) -> tuple[Ids, NDArray[np.int64]]:
     """All texts as one, and to which text each word belongs."""
     text = np.repeat(np.arange(len(texts)), [len(one) for one in texts])
@@ -110,11 +121,11 @@ def end_to_end(texts: Sequence[Ids]) -> tuple[Ids, NDArray[np.int64]]:
 
 def terms_of_phrases(phrases: Mapping[str, list[str]], language: Language) -> Spelled:
     """The keywords, weighted by how rare they are; the rarest weighs 1."""
-    rarity = {name: sum(_rarity(word, language) for word in found) for name, found in phrases.items()}
+    rarity = {name: sum(rarity_of(word, language) for word in found) for name, found in phrases.items()}
     terms = {name: (found, min(rarity[name], 1.0)) for name, found in phrases.items()}
     for found in phrases.values():
         for word in found if len(found) > 1 else ():
-            weight = _WORD_OF_PHRASE * _rarity(word, language)
+            weight = _WORD_OF_PHRASE * rarity_of(word, language)
             if weight:
                 terms.setdefault(word, ([word], weight))
     rarest = max(weight for _, weight in terms.values())
@@ -122,7 +133,7 @@ def terms_of_phrases(phrases: Mapping[str, list[str]], language: Language) -> Sp
     return {name: (found, weight / rarest if rarest else 1.0) for name, (found, weight) in terms.items()}
 
 
-def _rarity(word: str, language: Language) -> float:
+def rarity_of(word: str, language: Language) -> float:
     """0 for words as common as "people", 1 for those as rare as "stargazing"."""
     return float(np.clip(np.log(_COMMON / language.frequency(word)) / np.log(_COMMON / _RARE), 0, 1))
 

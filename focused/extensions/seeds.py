@@ -1,8 +1,9 @@
-"""Says which seeds could not be crawled, and why, and whether those that could be look like the topic."""
+"""Says which seeds could not be crawled, and why, and whether the first pages look like the topic."""
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from scrapy import Request
@@ -14,7 +15,7 @@ from focused import signals
 from focused.errors import NotHtml, Postponed, why_unreachable
 from focused.frontier.store import PageRecord
 from focused.parts import Component
-from focused.report.text import counted
+from focused.teaching.doubts import FIRST_PAGES, doubts_about_pages, doubts_about_seeds
 
 logger = logging.getLogger(__name__)
 
@@ -25,11 +26,7 @@ _NOT_PAGES = {
     "size": "it is larger than DOWNLOAD_MAXSIZE",
     "unknown": "its server gives no type, and it does not begin like HTML",
 }
-_UNLIKE = 0.1
-_NOT_DESCRIBED = (
-    "None of the pages to begin at looks like the topic (%s, the best with relevance %.2f: %s): if they are on the "
-    "topic, its words do not describe them; give other words or example pages, and try them with `scrapy judge`"
-)
+_DOUBTED_UNTIL = 200
 _TRIED = "nothing was fetched: the job has tried these seeds before; give another JOBDIR"
 
 
@@ -40,6 +37,9 @@ class SeedsExtension(Component):
         super().__init__(crawler)
         self._missed: dict[str, str] = {}
         self._judged: dict[str, float] = {}
+        self._first: list[float] = []
+        self._pages = 0
+        self._has_doubts = False
         self._has_looked = False
         crawler.signals.connect(self.page_judged, signals.page_judged)
         crawler.signals.connect(self.seed_missed, signals.seed_missed)
@@ -54,7 +54,8 @@ class SeedsExtension(Component):
         logger.warning("The seed %s was not crawled: %s", request.url, reason)
 
     def page_judged(self, record: PageRecord) -> None:
-        """When the seeds are through, say if none of them looks like the topic: then little can be found."""
+        """Say if no seed looks like the topic, once they are through, or if all pages do and none is found."""
+        self._look_at_pages(record)
         if record.item.get("depth") == 0:
             self._judged[record.url] = record.relevance
         else:
@@ -64,9 +65,21 @@ class SeedsExtension(Component):
         if self._has_looked:
             return
         self._has_looked = True
-        if self._judged and max(self._judged.values()) < _UNLIKE:
-            best = max(self._judged, key=self._judged.__getitem__)
-            logger.warning(_NOT_DESCRIBED, counted(len(self._judged), "seed"), self._judged[best], best)
+        self._warn(doubts_about_seeds(self._judged))
+
+    def _look_at_pages(self, record: PageRecord) -> None:
+        self._pages += 1
+        if not record.version and self._pages <= FIRST_PAGES:
+            self._first.append(record.relevance)
+        # For a while: a critic that has learned judges all pages anew, and what was found may be found no more.
+        if not self._has_doubts and FIRST_PAGES <= self._pages <= _DOUBTED_UNTIL:
+            self._has_doubts = self._warn(doubts_about_pages(self._first, self.parts.standing.found))
+
+    def _warn(self, doubts: Iterable[str]) -> bool:
+        said = list(doubts)
+        for doubt in said:
+            logger.warning("%s", doubt)
+        return bool(said)
 
     def spider_closed(self, reason: str) -> None:
         """A crawl without a page ends for what kept it from its seeds."""

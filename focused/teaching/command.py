@@ -30,7 +30,7 @@ class PagesCommand(command.Command):
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        critics = "naive-bayes, logistic, keywords, lexical, or a dotted path (default: as the topic says)"
+        critics = "combined, naive-bayes, logistic, keywords, lexical, or a dotted path (default: as the topic says)"
         parser.add_argument("--critic", default="", metavar="NAME", help=critics)
         parser.add_argument("--web", default="", metavar="WEB.warc.gz", help="take pages from a recorded web")
 

@@ -26,6 +26,7 @@ from focused.problems import Problems, ProblemsError
 from focused.scheduling.resume import identity_of
 from focused.spiders.examples import Interrupted
 from focused.starting import refuse, topic_of
+from focused.teaching.doubts import doubts_about
 from focused.teaching.plan import CannotTeach, needs_teaching, plan_teaching
 from focused.teaching.teach import carry_out
 from focused.topics.settings import check_settings
@@ -59,6 +60,8 @@ def check_start(topic: Topic, settings: Settings) -> dict[str, str]:
     else:
         models = Path(read(settings, "FOCUSED_MODELS"))
         critic = critic_for(topic, models, read(settings, "FOCUSED_CRITIC"), vectors=vectors)
+    for doubt in doubts_about(topic, settings):
+        logger.warning("%s", doubt)
     return _check_learner(topic, critic, settings)
 
 
@@ -95,9 +98,11 @@ async def teach_first(crawler: Crawler) -> None:
     own = Settings()
     own.update(crawler.settings)
     try:
-        card = await carry_out(plan_teaching(topic, own), own)
+        card = (await carry_out(plan_teaching(topic, own), own)).card
     except (CannotTeach, ModelRefused, ProblemsError, Interrupted, OSError) as error:
         refuse(crawler, str(error), closing="not_taught")
     else:
         given, missing = sum(card.examples.values()), sum(card.unreachable.values())
         logger.info("Critic %s trained on %d examples; %d more could not be fetched", card.critic, given, missing)
+        for doubt in card.doubts:
+            logger.warning("%s", doubt)

@@ -21,6 +21,10 @@ class CannotTeach(ValueError):
     """A critic cannot be taught; the message says why, and the way out."""
 
 
+class NothingToTeach(CannotTeach):
+    """The critic of a topic needs no examples, and has none."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class ExampleSource:
     """Where examples come from, if not as the topic says.
@@ -68,9 +72,9 @@ def plan_teaching(topic: Topic, settings: Settings, source: ExampleSource = Exam
     meant = msgspec.structs.replace(topic, **changes, focus=list(source.focus) or topic.focus)
     choice = choose_critic(meant, read(settings, "FOCUSED_CRITIC"))
     if not choice.is_taught:
-        raise CannotTeach(
-            f"topic {topic.name!r} is judged by the critic {choice.name!r}, which needs no teaching: crawl with it, or "
-            "give examples (the topic's key 'examples', or --examples FILE.tsv)"
+        raise NothingToTeach(
+            f"topic {topic.name!r} is judged by the critic {choice.name!r}, which needs no teaching: try it "
+            "(--sample 30), crawl with it, or give examples (the topic's key 'examples', or --examples FILE.tsv)"
         )
     choice.make()
     examples = _held_in(read_examples(meant), source.hold_out)

@@ -8,12 +8,13 @@ Used by ``scrapy teach``, and by ``scrapy crawl`` when a topic's critic is missi
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from scrapy.crawler import CrawlerRunnerBase
 from scrapy.settings import Settings
 
-from focused.critics.classes import NoSuchClass
+from focused.critics.classes import NoSuchClass, wanted_among
 from focused.critics.models import Card, save_critic
 from focused.critics.teach import Taught, teach
 from focused.defaults import read
@@ -21,6 +22,7 @@ from focused.pages.fetched import Fetched, NoPage
 from focused.pages.page import Page, page_from_html
 from focused.responses import limits_of
 from focused.spiders.examples import Progress, fetch_pages
+from focused.teaching.doubts import doubts_about_examples
 from focused.teaching.gathering import page_of_file, pages_of_web
 from focused.teaching.plan import CannotTeach, TeachingPlan
 from focused.topics.examples import Example
@@ -28,13 +30,21 @@ from focused.topics.identity import fingerprint, slug
 from focused.topics.settings import apply_settings
 
 
+@dataclass(frozen=True, slots=True)
+class Teaching:
+    """A critic was taught: its card, and the pages that taught it."""
+
+    card: Card
+    pages: list[Page]
+
+
 async def carry_out(
     plan: TeachingPlan,
     settings: Settings,
     runner: CrawlerRunnerBase | None = None,
     progress: Progress = lambda *_: None,
-) -> Card:
-    """Gather the examples on a runner whose event loop runs, teach, and write the model; the card says how it went.
+) -> Teaching:
+    """Gather the examples on a runner whose event loop runs, teach, and write the model; its card says how it went.
 
     CannotTeach or Interrupted say why not.
     """
@@ -46,8 +56,10 @@ async def carry_out(
         fetched = _from_web(plan, own)
     else:
         fetched = await fetch_pages(plan.urls, own, runner, progress)
-    taught = _teach(plan, fetched, own)
-    return _save(plan, fetched, taught, models)
+    examples = _examples(plan, fetched, own)
+    taught = _teach(plan, fetched, [(one.class_name, page) for one, page in examples])
+    card = _save(plan, fetched, taught, _doubts(plan, examples), models)
+    return Teaching(card, [page for _, page in examples])
 
 
 def _from_web(plan: TeachingPlan, settings: Settings) -> Fetched:
@@ -57,15 +69,25 @@ def _from_web(plan: TeachingPlan, settings: Settings) -> Fetched:
         raise CannotTeach(f"--web {plan.source.web!r}: {error}") from error
 
 
-def _teach(plan: TeachingPlan, fetched: Fetched, settings: Settings) -> Taught:
+def _examples(plan: TeachingPlan, fetched: Fetched, settings: Settings) -> list[tuple[Example, Page]]:
+    """The examples whose pages are there."""
     if plan.urls and not fetched.pages:
         raise CannotTeach(f"none of the {len(plan.urls)} example pages could be fetched: {fetched.missing()}")
-    pages = [(one.class_name, page) for one in plan.examples if (page := _page(one, fetched, settings)) is not None]
+    pages = [(one, _page(one, fetched, settings)) for one in plan.examples]
+    return [(one, page) for one, page in pages if page is not None]
+
+
+def _teach(plan: TeachingPlan, fetched: Fetched, pages: list[tuple[str, Page]]) -> Taught:
     try:
         return teach(pages, plan.choice.kind, plan.choice.options, plan.focus)
     except NoSuchClass as error:
         hint = f" ({fetched.missing()})" if fetched.failures else ""
         raise CannotTeach(f"{error}{hint}") from error
+
+
+def _doubts(plan: TeachingPlan, examples: list[tuple[Example, Page]]) -> list[str]:
+    wanted = wanted_among([one.class_name for one, _ in examples], plan.focus)
+    return list(doubts_about_examples(plan.choice, [(one.source[1], page) for one, page in examples], wanted))
 
 
 def _page(example: Example, fetched: Fetched, settings: Settings) -> Page | None:
@@ -81,7 +103,7 @@ def _page(example: Example, fetched: Fetched, settings: Settings) -> Page | None
     return page_from_html(example.text, "", limits_of(settings))
 
 
-def _save(plan: TeachingPlan, fetched: Fetched, taught: Taught, models: Path) -> Card:
+def _save(plan: TeachingPlan, fetched: Fetched, taught: Taught, doubts: list[str], models: Path) -> Card:
     card = Card(
         topic=plan.topic.name,
         fingerprint=fingerprint(plan.topic),
@@ -92,5 +114,6 @@ def _save(plan: TeachingPlan, fetched: Fetched, taught: Taught, models: Path) ->
         unreachable=fetched.reasons(),
         source=plan.source.described(),
         report=taught.report,
+        doubts=doubts,
     )
     return save_critic(models, slug(plan.topic), taught.critic, card)

@@ -16,7 +16,7 @@ from focused.topics.settings import check_topic_settings
 
 def _to_words(text: str) -> str:
     if not words(text):
-        raise ValueError(f"{text!r} has no letter or digit")
+        raise ValueError(f"{text!r} has no letter or digit: give words")
     return text
 
 

@@ -142,3 +142,18 @@ def test_seeds_that_the_words_do_not_describe_are_named_while_it_can_be_mended(c
 def test_a_seed_on_the_topic_is_not_doubted(crawl):
     stars = "A star of the galaxy, seen through a telescope. " * 5
     assert "None of the pages to begin at" not in crawl({SEED: page_about(stars)}).log
+
+
+def test_words_that_are_on_every_page_are_named_at_the_start_and_when_nothing_was_found(crawl):
+    soup = ["Fry the onions", "Boil the water", "Bake the bread", "Wash the rice", "Cut the carrots"]
+    wall = {
+        f"http://hub.example/{n}": page_about(f"Add c. {f'{soup[n % 5]} {n} times, taste it, and add some salt. ' * 6}")
+        for n in range(70)
+    }
+    result = crawl({SEED: page_about(f"Cook with c. {soup * 20}", *wall)} | wall, arguments={"topic": "C"})
+    assert result.exit_code == 0
+    assert "WARNING: topic 'C': 'C' is read as the single character 'c', which says little: give words" in result.log
+    told = "pages shows some of the topic (relevance 0."
+    assert result.log.count(told) == 1
+    assert result.log.index(told) < result.log.index("Closing spider"), "not only at the end"
+    assert result.stats["focused/job/pages"] == 71, "it goes on"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -215,6 +216,8 @@ def test_what_is_wrong_is_told_before_anything_is_fetched(
         (["--critic", "nosuch"], "--critic: 'nosuch' is not known (available: "),
         (["--focus", "nature.brids"], "'nature.brids' matches no class"),
         (["--hold-out", "half"], "COLUMN=VALUE"),
+        (["--sample", "9", "--prioritizer", "crf", "--paths", "x.jsonl"], "--sample tries a critic"),
+        (["--sample", "few"], "'few': give a whole number, 0 or more"),
         (["--web", "missing.warc.gz"], "missing.warc.gz"),
     ],
 )
@@ -224,6 +227,56 @@ def test_bad_input_is_told_in_words(folder: Path, args: list[str], told: str) ->
     assert told in done.stderr
     assert "Traceback" not in done.stderr
     assert not (folder / "models").exists()
+
+
+def test_a_topic_of_words_is_tried_politely_on_a_sample(site: SiteServer, folder: Path) -> None:
+    links = "".join(f"<a href=/{kind}/{i}>{kind} {i}</a> " for kind in ("birds", "stars", "meals") for i in range(4))
+    more = "<a href=/private/bird>bird</a> <a href=http://127.0.0.1:9/bird>bird</a> <a href=/bird.pdf>bird</a>"
+    site.pages["/"] = html(f"{BIRDS[0]} {links} {more}")  # type: ignore[index]
+    site.pages["/robots.txt"] = "User-agent: *\nDisallow: /private/\n"  # type: ignore[index]
+    write_topic(folder, examples="", focus=[], keywords=["bird", "feathers", "falcon"], seeds=[f"{HOST}/"])
+    topic = str(folder / "birds.toml")
+    done = scrapy(folder, "teach", topic, "--sample", "14", proxy=site.url)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("topic 'birds', tried on 12 pages: 1 seed, and pages linked from there\n")
+    for told in ("forbidden by robots.txt (1", "inner address", "  wanted ", "  best ", "on no page     falcon"):
+        assert told in done.stdout
+    assert len(site.fetched(status=None)) == 12
+    assert not (folder / "models").exists(), "there was nothing to teach"
+    assert "sample: 12 of 14 fetched, 2 failed" in done.stderr
+
+    done = scrapy(folder, "teach", topic, "--sample", "5", proxy="http://127.0.0.1:9")
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].endswith(
+        f"no page of the sample could be fetched: host not reached (1, first {HOST}/)"
+    )
+    write_topic(folder, examples="", focus=[], keywords=["bird"])
+    done = scrapy(folder, "teach", topic, "--sample", "5")
+    assert done.returncode == 2
+    assert "topic 'birds' has no seeds and no examples to try it on: give it seeds" in done.stderr
+
+
+def test_a_topic_with_examples_is_taught_and_tried_and_contradictions_are_named(site: SiteServer, folder: Path) -> None:
+    rows = [f"meals\t{text}" for text in BIRDS] + [f"birds\t{text}" for text in MEALS]
+    (folder / "birds.tsv").write_text("\n".join(["class\ttext", *rows]) + "\n")
+    write_topic(folder, focus=["birds"], keywords=["penguin", "owl"])
+    topic = str(folder / "birds.toml")
+    contradiction = "warning: The words contradict the examples: no wanted example (such as Boil the potatoes"
+    done = scrapy(folder, "teach", topic, "--sample", "30")
+    assert done.returncode == 0, done.stderr
+    assert "topic 'birds', tried on 8 pages, its examples, because it has no seeds" in done.stdout
+    assert contradiction in done.stdout
+    assert "--sample" not in done.stdout
+
+    write_topic(folder, focus=["birds"], keywords=["penguin", "owl"], seeds=[f"{HOST}/meals/0"])
+    done = scrapy(folder, "teach", topic)
+    assert contradiction in done.stdout
+    assert done.stdout.endswith(f"try it before you crawl: scrapy teach {topic} --sample 30\n")
+    shutil.rmtree(folder / "models")
+    again = scrapy(folder, "crawl", "focused", "-a", f"topic={topic}", "-s", f"JOBDIR={folder / 'job'}", proxy=site.url)
+    assert again.returncode == 0, again.stderr
+    assert again.stderr.count(contradiction.partition(": ")[2]) == 1, "when the crawl teaches"
+    assert "1 page" in again.stderr
 
 
 def test_judging_before_teaching_tells_what_to_do(folder: Path) -> None:
