@@ -18,7 +18,7 @@ from typing import IO, Any
 
 from focused.frontier.store import JobRefused
 
-FORMAT = 2
+FORMAT = 3
 FILE = "job.db"
 _LOCK = "lock"
 _TRIES, _BETWEEN = 5, 0.02
@@ -50,8 +50,9 @@ CREATE TABLE pages(
     digest INTEGER, version INTEGER, item TEXT);
 CREATE TABLE gists(link INTEGER PRIMARY KEY, data BLOB);
 CREATE INDEX pages_by_digest ON pages(digest);
+CREATE TABLE deaths(id INTEGER PRIMARY KEY, link INTEGER, seq INTEGER);
 CREATE TABLE words(id INTEGER PRIMARY KEY, word TEXT);
-CREATE TABLE models(name TEXT PRIMARY KEY, seq INTEGER, version INTEGER, data BLOB) WITHOUT ROWID;
+CREATE TABLE models(name TEXT PRIMARY KEY, seq INTEGER, deaths INTEGER, version INTEGER, data BLOB) WITHOUT ROWID;
 """
 
 
