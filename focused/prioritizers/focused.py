@@ -214,7 +214,11 @@ class Focused(Prioritizer):
         """A snapshot that knows these lessons, too. Dead links teach that they are dead, and nothing else."""
         alive = lessons.select(np.flatnonzero(lessons.alive))
         # One outcome a link: its other links are mostly of the same kind.
-        first = lessons.select(np.flatnonzero(lessons.first)) if self.learns_of_the_dead else alive.select(np.zeros(0, np.int64))
+        first = (
+            lessons.select(np.flatnonzero(lessons.first))
+            if self.learns_of_the_dead
+            else alive.select(np.zeros(0, np.int64))
+        )
         if not len(alive) and not len(first):
             return None
         new = copy(self)
