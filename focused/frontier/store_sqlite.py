@@ -67,7 +67,7 @@ _ENDED = (
 _BEFORE_NEWEST = (
     "SELECT coalesce(min(seq), 1) - 1 FROM (SELECT seq FROM pages WHERE seq <= ? ORDER BY seq DESC LIMIT ?)"
 )
-_DEATHS_BEFORE = "SELECT coalesce(max(id), 0) FROM deaths WHERE seq <= ?"
+_DEATHS_BEFORE = "SELECT coalesce(max(id), 0) FROM deaths WHERE seq < ?"
 # Looked up for every link: an enum's attributes are slow.
 _WAITING = State.WAITING.value
 
@@ -417,7 +417,7 @@ class SqliteStore:
 
     def save_model(self, name: str, data: Mapping[str, NDArray[Any]], order: int) -> None:
         # What is saved as if it knew nothing knows of no dead link either.
-        (deaths,) = self._file.row(_DEATHS_BEFORE, (self._order_number if order else -1,))
+        (deaths,) = self._file.row(_DEATHS_BEFORE, (self._order_number + 1 if order else 0,))
         row = (name, order, deaths, self._ranking.version, save_arrays(data))
         self._file.write("INSERT OR REPLACE INTO models VALUES (?, ?, ?, ?, ?)", row)
 

@@ -60,8 +60,8 @@ def test_that_a_link_is_dead_is_learned_before_the_next_page_comes(house: Callab
     for _ in range(3):
         crawl.teach(GONE)
     after = crawl.scores()
-    assert after[GONE_TOO] < 0.9 * after[THERE]
-    assert before[GONE_TOO] == pytest.approx(before[THERE], rel=0.01)
+    assert after[GONE_TOO] < 0.9 * after[THERE_TOO]
+    assert before[GONE_TOO] == pytest.approx(before[THERE_TOO], rel=0.01)
     assert crawl.trainer.take_batch() is None
 
 
