@@ -40,7 +40,7 @@ class LessonReader:
         return Lessons.late(evidence, self._verdicts.relevance[evidence.link], self._sources_of(evidence))
 
     def again(self, ended: Iterable[Ended]) -> Iterator[Lessons | None]:
-        """The lessons that each page gave, late ones first, as they were given when it was judged; those of dead links."""
+        """The lessons that each page gave, late ones first, as they were given then; and those of dead links."""
         for link, relevance, outcome in ended:
             if relevance is None:
                 if (dead := self.of_links([link], nan)) is not None:

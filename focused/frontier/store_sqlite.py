@@ -62,7 +62,7 @@ _KEPT = (
 # Pages by their number; links that turned out to be dead, behind the page that was the last one then.
 _ENDED = (
     "SELECT link, relevance, outcome FROM (SELECT link, relevance, outcome, seq, 0 AS id FROM pages WHERE seq > ?1 "
-    "UNION ALL SELECT link, NULL, 3, seq, id FROM deaths WHERE id > ?2) WHERE seq <= ?3 ORDER BY seq, id"
+    "UNION ALL SELECT link, NULL, 3, seq, id FROM deaths WHERE id > ?2 AND id <= ?3) WHERE seq <= ?4 ORDER BY seq, id"
 )
 _BEFORE_NEWEST = (
     "SELECT coalesce(min(seq), 1) - 1 FROM (SELECT seq FROM pages WHERE seq <= ? ORDER BY seq DESC LIMIT ?)"
@@ -366,8 +366,13 @@ class SqliteStore:
         """The lessons of each page judged after the given one, in that order, and of dead links: what a model, saved
         under a name, has not seen."""
         saved = self._file.row("SELECT deaths FROM models WHERE name = ?", (model,))
-        ended = self._file.rows(_ENDED, (order, saved[0] if saved else 0, self._order_number))
-        return self._lessons.again(ended)
+        known = saved[0] if saved else 0
+        return self._lessons.again(self._file.rows(_ENDED, (order, known, self._deaths(), self._order_number)))
+
+    def _deaths(self) -> int:
+        """The number of the newest dead link."""
+        (number,) = self._file.row("SELECT coalesce(max(id), 0) FROM deaths")
+        return int(number)
 
     # --- verdicts that change ----------------------------------------------------------------------------------
 
@@ -391,7 +396,7 @@ class SqliteStore:
 
     def lessons_anew(self, most: int) -> Callable[[], Iterator[Lessons | None]]:
         self.commit()
-        order, verdicts = self._order_number, LinkTable()
+        order, newest, verdicts = self._order_number, self._deaths(), LinkTable()
         verdicts.relevance = self._table.relevance.copy()
         sight = self._sight(verdicts)
 
@@ -399,9 +404,9 @@ class SqliteStore:
             with closing(self._file.reader()) as reader:
                 (first,) = reader.execute(_BEFORE_NEWEST, (order, most)).fetchone()
                 (deaths,) = reader.execute(_DEATHS_BEFORE, (first,)).fetchone()
-                pages = reader.execute(_ENDED, (first, deaths, order)).fetchall()
+                ended = reader.execute(_ENDED, (first, deaths, newest, order)).fetchall()
                 evidence = EvidenceReader(reader.execute, sight)
-                yield from LessonReader(reader.execute, evidence, verdicts, is_late=self._most_late > 0).again(pages)
+                yield from LessonReader(reader.execute, evidence, verdicts, is_late=self._most_late > 0).again(ended)
 
         return read
 
@@ -417,8 +422,7 @@ class SqliteStore:
 
     def save_model(self, name: str, data: Mapping[str, NDArray[Any]], order: int) -> None:
         # What is saved as if it knew nothing knows of no dead link either.
-        (deaths,) = self._file.row(_DEATHS_BEFORE, (self._order_number + 1 if order else 0,))
-        row = (name, order, deaths, self._ranking.version, save_arrays(data))
+        row = (name, order, self._deaths() if order else 0, self._ranking.version, save_arrays(data))
         self._file.write("INSERT OR REPLACE INTO models VALUES (?, ?, ?, ?, ?)", row)
 
     def load_model(self, name: str) -> tuple[dict[str, NDArray[Any]], int] | None:

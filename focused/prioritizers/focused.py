@@ -6,9 +6,9 @@ them are `FEATURES` of one logistic model, which begins with an opinion, as best
 moves on from there by a Kalman filter (`kalman`): far by the first lessons, less and less by later ones. A link in
 several places gets the mean of their scores: the greatest would be that of the page that happened to word it best.
 
-Requests are the price of pages, and a dead link costs one, too. So a score is what a link brings for its cost: R(*v*)
-times the chance *p* that there is a page (`aliveness`), divided by p + ``price``, since a page costs 1 and a request for
-it ``price``. The whole is multiplied by 1 + ``price``: a link that is surely alive keeps its R(*v*).
+Pages cost requests, and so do dead links. So a score is what a link brings for its cost: R(*v*) times the chance *p*
+that there is a page (`aliveness`), divided by p + ``price``, since a page costs 1, and a request ``price``. It is
+multiplied by 1 + ``price``, so that a link that is surely alive keeps its R(*v*).
 
 What was tried, what made a difference and what did not: docs/prioritizers.md.
 """
@@ -212,18 +212,14 @@ class Focused(Prioritizer):
 
     def learn(self, lessons: Lessons) -> Self | None:
         """A snapshot that knows these lessons, too. Dead links teach that they are dead, and nothing else."""
+        # One outcome a page: the other links to it are mostly of the same kind.
+        outcomes = lessons.select(np.flatnonzero(lessons.first & self.learns_of_the_dead))
         alive = lessons.select(np.flatnonzero(lessons.alive))
-        # One outcome a link: its other links are mostly of the same kind.
-        first = (
-            lessons.select(np.flatnonzero(lessons.first))
-            if self.learns_of_the_dead
-            else alive.select(np.zeros(0, np.int64))
-        )
-        if not len(alive) and not len(first):
+        if not len(outcomes) and not len(alive):
             return None
         new = copy(self)
-        if len(first):
-            new.aliveness = self.aliveness.learn(*self.layout.of_aliveness(first.evidence), first.alive)
+        if len(outcomes):
+            new.aliveness = self.aliveness.learn(*self.layout.of_aliveness(outcomes.evidence), outcomes.alive)
         if not len(alive):
             return new
         if not self.graded:

@@ -280,7 +280,7 @@ def dead_and_alive(prioritizer, dead, alive, times=5):
     ids=["host", "directory", "form of address", "page"],
 )
 def test_links_like_those_that_were_dead_come_later(dead, alive):
-    learned = dead_and_alive(Focused(siblings=dead[1] != alive[1]), dead, alive)
+    learned = dead_and_alive(Focused(price=1.0, siblings=dead[1] != alive[1]), dead, alive)
     gone, there = (float(scores(learned, body, url=url)[0]) for body, url in (dead, alive))
     assert gone < 0.7 * there
     learned.price = 0
@@ -290,7 +290,7 @@ def test_links_like_those_that_were_dead_come_later(dead, alive):
 
 def test_of_a_new_host_the_usual_share_is_alive():
     gone, there = ("<a href=http://gone.example/x>Item</a>", URL), ("<a href=http://there.example/x>Item</a>", URL)
-    learned = dead_and_alive(Focused(siblings=False), gone, there)
+    learned = dead_and_alive(Focused(price=1.0, siblings=False), gone, there)
     new = see(learned, "<a href=http://new.example/y>Item</a>")
     chance = [learned.aliveness.chance(*learned.layout.of_aliveness(see(learned, body))) for body, _ in (gone, there)]
     assert chance[0] < 0.3 < learned.aliveness.chance(*learned.layout.of_aliveness(new)) < chance[1]
@@ -298,7 +298,7 @@ def test_of_a_new_host_the_usual_share_is_alive():
 
 def test_what_a_link_costs_is_explained():
     gone, there = ("<a href=/gone/x>Item</a>", URL), ("<a href=/there/x>Item</a>", URL)
-    learned = dead_and_alive(Focused(), gone, there)
+    learned = dead_and_alive(Focused(price=1.0), gone, there)
     seen = see(learned, gone[0])
     parts = {part.feature: part.weight for part in learned.explain(seen)}
     score = float(learned.score(seen)[0])

@@ -55,7 +55,7 @@ def house(tmp_path: Path) -> Iterator[Callable[[Focused], House]]:
 
 
 def test_that_a_link_is_dead_is_learned_before_the_next_page_comes(house: Callable[[Focused], House]) -> None:
-    crawl = house(Focused())
+    crawl = house(Focused(price=1.0))
     before = crawl.scores()
     for _ in range(3):
         crawl.teach(GONE)
@@ -66,12 +66,12 @@ def test_that_a_link_is_dead_is_learned_before_the_next_page_comes(house: Callab
 
 
 def test_links_that_die_while_a_batch_is_learned_are_not_forgotten(house: Callable[[Focused], House]) -> None:
-    crawl = house(Focused())
+    crawl = house(Focused(price=1.0))
     crawl.teach(THERE, 0.5)
     batch = crawl.trainer.take_batch()
     assert batch is not None
     crawl.teach(GONE)
-    meanwhile = Focused().learn(batch)
+    meanwhile = Focused(price=1.0).learn(batch)
     assert meanwhile is not None
     crawl.store.prioritizer = crawl.trainer.caught_up(meanwhile)
     assert crawl.scores()[GONE_TOO] < meanwhile.score(crawl.evidence)[GONE_TOO]
