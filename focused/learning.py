@@ -119,6 +119,7 @@ class Learning:
             stats.set_value("focused/lesson/not_anew", max(store.standing().pages - self._most_anew, 0))
         await maybe_deferred_to_future(deferToThread(revision.teach))
         revision.adopt_prioritizer()
+        store.prioritizer = trainer.caught_up(store.prioritizer)
         await self._rescore(at_any_cost=True)
         self._job.training.save(self._visits.untaught())
         self.crawler.signals.send_catch_log(signals.verdicts_revised, spider=self.crawler.spider)
@@ -130,7 +131,7 @@ class Learning:
         new = await maybe_deferred_to_future(deferToThread(store.prioritizer.learn, batch))
         if new is None:
             return
-        store.prioritizer = new
+        store.prioritizer = self._trainer.caught_up(new)
         await self._rescore()
         stats = self.crawler.stats
         stats.inc_value("focused/training/batches")

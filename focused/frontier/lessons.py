@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
-from math import inf
+from math import inf, nan
 from typing import Protocol
 
 import numpy as np
@@ -19,8 +19,8 @@ from focused.prioritizers.base import Lessons
 
 _AT_ONCE = 200
 
-Judged = tuple[int, float, int]
-"""A page's link, its relevance and its outcome."""
+Ended = tuple[int, float | None, int]
+"""A link, the relevance of its page and its outcome; a dead link has no relevance."""
 
 
 class Verdicts(Protocol):
@@ -43,9 +43,13 @@ class LessonReader:
         """Lessons of links that were found after their pages were judged."""
         return Lessons.late(evidence, self._verdicts.relevance[evidence.link], self._sources_of(evidence))
 
-    def again(self, pages: Iterable[Judged]) -> Iterator[Lessons | None]:
-        """The lessons that each page gave, late ones first, as they were given when it was judged."""
-        for link, relevance, outcome in pages:
+    def again(self, ended: Iterable[Ended]) -> Iterator[Lessons | None]:
+        """The lessons that each page gave, late ones first, as they were given then; and those of dead links."""
+        for link, relevance, outcome in ended:
+            if relevance is None:
+                if (dead := self.of_links([link], nan)) is not None:
+                    yield dead
+                continue
             evidence = self._leading([link])
             if evidence is not None:
                 evidence = evidence.select(np.flatnonzero(~self._came_late(evidence)))

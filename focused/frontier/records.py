@@ -51,8 +51,9 @@ CREATE TABLE pages(
 CREATE TABLE gists(link INTEGER PRIMARY KEY, data BLOB);
 CREATE TABLE answers(number INTEGER PRIMARY KEY, link INTEGER, said TEXT, who TEXT, time TEXT, relevance REAL);
 CREATE INDEX pages_by_digest ON pages(digest);
+CREATE TABLE deaths(id INTEGER PRIMARY KEY, link INTEGER, seq INTEGER);
 CREATE TABLE words(id INTEGER PRIMARY KEY, word TEXT);
-CREATE TABLE models(name TEXT PRIMARY KEY, seq INTEGER, version INTEGER, data BLOB) WITHOUT ROWID;
+CREATE TABLE models(name TEXT PRIMARY KEY, seq INTEGER, deaths INTEGER, version INTEGER, data BLOB) WITHOUT ROWID;
 """
 
 

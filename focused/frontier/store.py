@@ -7,6 +7,7 @@ was killed knows which links were leased and hands them out again.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
@@ -54,6 +55,15 @@ class Says(StrEnum):
     NO = "no"
     UNKNOWN = "unknown"
     NOTHING = "nothing"
+
+
+# An overloaded server (408, 429, 5xx), a timeout or a broken connection say nothing of the link. Sentences are our own.
+_GONE = re.compile(r"4(?!08|25|29)\d\d|CannotResolveHostError|DownloadConnectionRefusedError|.* .*")
+
+
+def is_gone(outcome: Outcome, detail: str) -> bool:
+    """Did a link end so that there is no page behind it, now or later?"""
+    return outcome is Outcome.NOT_HTML or (outcome is Outcome.DEAD and _GONE.fullmatch(detail) is not None)
 
 
 class StoreBroken(RuntimeError):

@@ -37,6 +37,7 @@ from focused.frontier.store import (
     Says,
     Standing,
     State,
+    is_gone,
 )
 from focused.frontier.table import LinkTable
 from focused.pages.evidence import Evidence
@@ -60,10 +61,15 @@ _KEPT = (
     "SELECT link, data FROM gists JOIN pages USING (link) "
     "WHERE outcome = 1 AND seq <= ?1 AND (?2 IS NULL OR version < ?2) ORDER BY seq"
 )
-_NEWEST = (
-    "SELECT link, relevance, outcome FROM (SELECT * FROM pages WHERE seq <= ? ORDER BY seq DESC LIMIT ?) ORDER BY seq"
+# Pages by their number; links that turned out to be dead, behind the page that was the last one then.
+_ENDED = (
+    "SELECT link, relevance, outcome FROM (SELECT link, relevance, outcome, seq, 0 AS id FROM pages WHERE seq > ?1 "
+    "UNION ALL SELECT link, NULL, 3, seq, id FROM deaths WHERE id > ?2 AND id <= ?3) WHERE seq <= ?4 ORDER BY seq, id"
 )
-_JUDGED = "SELECT link, relevance, outcome FROM pages WHERE seq > ? ORDER BY seq"
+_BEFORE_NEWEST = (
+    "SELECT coalesce(min(seq), 1) - 1 FROM (SELECT seq FROM pages WHERE seq <= ? ORDER BY seq DESC LIMIT ?)"
+)
+_DEATHS_BEFORE = "SELECT coalesce(max(id), 0) FROM deaths WHERE seq < ?"
 # Looked up for every link: an enum's attributes are slow.
 _WAITING = State.WAITING.value
 
@@ -345,6 +351,8 @@ class SqliteStore:
             outcome = Outcome.REDIRECT
         else:
             self._close_link(lease.link, outcome, detail)
+            if is_gone(outcome, detail):
+                self._file.write("INSERT INTO deaths(link, seq) VALUES (?, ?)", (lease.link, self._order_number))
         self._write_words()
         self.commit()
         return outcome
@@ -356,9 +364,17 @@ class SqliteStore:
         for link in (lease.link, *lease.chain):
             self._clear_of_suspicion(link)
 
-    def lessons_since(self, order: int) -> Iterator[Lessons | None]:
-        """The lessons of each page judged after the given one, in that order: what a saved model has not seen."""
-        return self._lessons.again(self._file.rows(_JUDGED, (order,)))
+    def lessons_since(self, order: int, model: str = "") -> Iterator[Lessons | None]:
+        """The lessons of each page judged after the given one, in that order, and of dead links: what a model, saved
+        under a name, has not seen."""
+        saved = self._file.row("SELECT deaths FROM models WHERE name = ?", (model,))
+        known = saved[0] if saved else 0
+        return self._lessons.again(self._file.rows(_ENDED, (order, known, self._deaths(), self._order_number)))
+
+    def _deaths(self) -> int:
+        """The number of the newest dead link."""
+        (number,) = self._file.row("SELECT coalesce(max(id), 0) FROM deaths")
+        return int(number)
 
     # --- verdicts that change ----------------------------------------------------------------------------------
 
@@ -382,15 +398,17 @@ class SqliteStore:
 
     def lessons_anew(self, most: int) -> Callable[[], Iterator[Lessons | None]]:
         self.commit()
-        order, verdicts = self._order_number, LinkTable()
+        order, newest, verdicts = self._order_number, self._deaths(), LinkTable()
         verdicts.relevance = self._table.relevance.copy()
         renew = self._sight(verdicts).renew
 
         def read() -> Iterator[Lessons | None]:
             with closing(self._file.reader()) as reader:
-                pages = reader.execute(_NEWEST, (order, most)).fetchall()
+                (first,) = reader.execute(_BEFORE_NEWEST, (order, most)).fetchone()
+                (deaths,) = reader.execute(_DEATHS_BEFORE, (first,)).fetchone()
+                ended = reader.execute(_ENDED, (first, deaths, newest, order)).fetchall()
                 evidence = EvidenceReader(reader.execute)
-                lessons = LessonReader(reader.execute, evidence, verdicts, is_late=self._most_late > 0).again(pages)
+                lessons = LessonReader(reader.execute, evidence, verdicts, is_late=self._most_late > 0).again(ended)
                 yield from with_evidence_renewed(lessons, renew)
 
         return read
@@ -415,8 +433,9 @@ class SqliteStore:
         return RankingAnew(self._ranking, self._links.next + 1)
 
     def save_model(self, name: str, data: Mapping[str, NDArray[Any]], order: int) -> None:
-        row = (name, order, self._ranking.version, save_arrays(data))
-        self._file.write("INSERT OR REPLACE INTO models VALUES (?, ?, ?, ?)", row)
+        # What is saved as if it knew nothing knows of no dead link either.
+        row = (name, order, self._deaths() if order else 0, self._ranking.version, save_arrays(data))
+        self._file.write("INSERT OR REPLACE INTO models VALUES (?, ?, ?, ?, ?)", row)
 
     def load_model(self, name: str) -> tuple[dict[str, NDArray[Any]], int] | None:
         row = self._file.row("SELECT data, seq FROM models WHERE name = ?", (name,))

@@ -65,6 +65,11 @@ class Lessons:
     def __len__(self) -> int:
         return len(self.evidence)
 
+    @property
+    def of_dead_link(self) -> bool:
+        """Are all of them of links without a page?"""
+        return not self.alive.any()
+
     def select(self, rows: NDArray[np.int64]) -> Lessons:
         """Some of the lessons, in the order given."""
         return Lessons(self.evidence.select(rows), *(getattr(self, name)[rows] for name in LESSON_COLUMNS))
@@ -133,6 +138,8 @@ class Prioritizer(ABC):
     """It learns after this many pages, unless the settings say otherwise."""
     id_bits: int = 32
     """How many of the upper bits of its features' ids it looks at: a store that is short of memory keeps only these."""
+    learns_of_the_dead: bool = False
+    """Whether it learns which links are dead. (It does so at once, outside any thread: it must be quick.)"""
     late_lessons: ClassVar[int] = 0
     """How many links to one page, found after that page, it wants to learn from, if the settings do not say."""
     sees_fetched: bool = False

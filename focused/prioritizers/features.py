@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.arrays import known_or
+from focused.arrays import known_or, ranges, starts_of
 from focused.critics.base import Critic, Verdict
 from focused.pages.evidence import Evidence, mix
 from focused.pages.page import Links, Page
@@ -74,11 +74,13 @@ class LookAgain:
 class LinkFeature:
     """What all features have: the standard deviation of their weight's prior, and how they are explained.
 
-    ``switch`` is the prioritizer's option that leaves the feature out.
+    ``switch`` is the prioritizer's option that leaves the feature out. ``alive``: does it also say whether a link is
+    alive (`aliveness`)? Numbers do not.
     """
 
     name: str
     spread: float
+    alive: bool = False
     switch: str = ""
     heading: str = ""
     shown: str = ""
@@ -175,6 +177,19 @@ class Layout:
         """One of the places of each row."""
         column = [each.name for each in self.places].index(name)
         return evidence.ids[evidence.starts[1:] - (len(self.places) - column)]
+
+    def of_aliveness(self, evidence: Evidence) -> tuple[Starts, Ids]:
+        """The features that say whether a link is alive: where each row's ids start, and the ids."""
+        runs = self.segments(evidence)
+        begin, end = (each.reshape(-1, len(self.words) + 1) for each in (runs[:-1], runs[1:]))
+        words, places = self._living(self.words), self._living(self.places)
+        at = self.places_in(evidence)[:, places]
+        lengths = np.hstack([end[:, words] - begin[:, words], np.ones_like(at)])
+        ids = evidence.ids[ranges(np.hstack([begin[:, words], at]).ravel(), lengths.ravel())]
+        return starts_of(lengths.sum(axis=1)), ids
+
+    def _living(self, features: Sequence[LinkFeature]) -> list[int]:
+        return [i for i, each in enumerate(features) if each.alive and each.switch not in self._off]
 
     def segments(self, evidence: Evidence) -> NDArray[np.int64]:
         """Where each of the words and the places of each row start, and the end of all."""

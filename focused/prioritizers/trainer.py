@@ -30,6 +30,8 @@ class Trainer:
         self.taught_answers: dict[int, bool] = {}
         """What had been answered about pages by then."""
         self._waiting: list[Lessons] = []
+        # Of dead links, learned at once since the last batch was taken: who learns that batch does not know them.
+        self._of_the_dead: list[Lessons] = []
         self._pages = 0
 
     def begin_at(self, pages: int, lessons: int = 0) -> None:
@@ -40,6 +42,7 @@ class Trainer:
     def forget(self) -> None:
         """The lessons that wait are not to be learned: what they say has changed."""
         self._waiting.clear()
+        self._of_the_dead.clear()
         self.orders.clear()
 
     def go_on_from(self, other: Trainer) -> None:
@@ -53,6 +56,17 @@ class Trainer:
         """Keep the lessons for the next batch."""
         if lessons is not None and len(lessons):
             self._waiting.append(lessons)
+
+    def learn_at_once(self, prioritizer: Prioritizer, lessons: Lessons) -> Prioritizer:
+        """Learn that a link is dead: others like it may be next."""
+        self._of_the_dead.append(lessons)
+        return prioritizer.learn(lessons) or prioritizer
+
+    def caught_up(self, prioritizer: Prioritizer) -> Prioritizer:
+        """A prioritizer that learned in a thread, with the dead links of the time since."""
+        for lessons in self._of_the_dead:
+            prioritizer = prioritizer.learn(lessons) or prioritizer
+        return prioritizer
 
     def page_done(self, order: int = 0) -> bool:
         """Count a page, whose number may be given; True when a batch is due."""
@@ -69,6 +83,7 @@ class Trainer:
         if not self._waiting:
             return None
         waiting, self._waiting = self._waiting, []
+        self._of_the_dead.clear()
         self.orders.clear()
         batch = Lessons.concat(waiting)
         self.learned += len(batch)
@@ -77,6 +92,9 @@ class Trainer:
     def catch_up(self, prioritizer: Prioritizer, lessons: Iterable[Lessons | None]) -> Prioritizer:
         """Learn the lessons of pages one after the other, as if they came in now; unfinished batches stay waiting."""
         for lesson in lessons:
+            if lesson is not None and lesson.of_dead_link:
+                prioritizer = prioritizer.learn(lesson) or prioritizer
+                continue
             self.add(lesson)
             if self.page_done():
                 batch = self.take_batch()

@@ -73,8 +73,8 @@ def open_folder(parts: Parts, folder: Path, settings: BaseSettings) -> SqliteSto
         what = f"what the job in {str(folder)!r} has learned"
         learned_up_to = take_up(parts, store, settings, what=what, instead="give another JOBDIR")
         parts.trainer.begin_at(learned_up_to, int(store.noted(LESSONS) or 0))
-        if parts.prioritizer.learns and standing.last_page > learned_up_to:
-            store.prioritizer = parts.trainer.catch_up(parts.prioritizer, store.lessons_since(learned_up_to))
+        if parts.prioritizer.learns:
+            store.prioritizer = parts.trainer.catch_up(parts.prioritizer, store.lessons_since(learned_up_to, MODEL))
         rescoring = store.rescoring()
         rescoring.score()
         rescoring.adopt()

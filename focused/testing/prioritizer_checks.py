@@ -143,7 +143,12 @@ def check_learning(make: MakePrioritizer) -> None:
     kept = [np.array_equal(old.state()[name], array) for name, array in state.items()]
     must(all(kept), "learning leaves the state of the older snapshot alone", kept)
     dead = old.learn(lessons_of(evidence, alive=False))
-    must(dead is None, "links that are dead teach nothing: learn gives None", dead)
+    knows = old.learns_of_the_dead
+    must((dead is not None) == knows, "`learns_of_the_dead` says whether dead links give a snapshot or None", dead)
+    if dead is not None:
+        other = old.learn(lessons_of(evidence, 1 - np.array(_RELEVANCE), alive=False))
+        must(other is not None, "dead links give a snapshot whatever their relevance, which has no meaning", other)
+        _must_equal(other.score(evidence), dead.score(evidence), "the relevance of dead links has no meaning")
 
 
 def check_the_same_lessons_teach_the_same(make: MakePrioritizer) -> None:

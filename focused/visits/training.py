@@ -43,8 +43,12 @@ class LocalTraining(Training):
         self._store, self._trainer = store, trainer
 
     def teach(self, lease: Lease, lessons: Lessons | None) -> None:
-        """Keep lessons for the next batch."""
-        self._trainer.add(lessons)
+        """Keep lessons for the next batch; that a link is dead is learned at once."""
+        prioritizer = self._store.prioritizer
+        if lessons is not None and lessons.of_dead_link and prioritizer.learns_of_the_dead:
+            self._store.prioritizer = self._trainer.learn_at_once(prioritizer, lessons)
+        else:
+            self._trainer.add(lessons)
 
     def page_done(self, order: int) -> bool:
         """Count a page; True when a batch is due."""

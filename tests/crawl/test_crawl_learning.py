@@ -20,9 +20,10 @@ STARS = "<p>A star of the galaxy, seen through a telescope. Number {0} w{0}.</p>
 SOUPS = "<p>Fry the onions in butter and stir. Number {0} w{0}.</p>"
 
 
-def all_linked(number: int = PAGES) -> dict[str, str]:
-    """Pages that all link to one another."""
+def all_linked(number: int = PAGES, dead: int = 0) -> dict[str, str]:
+    """Pages that all link to one another, and to some that are not there."""
     links = "".join(f"<li><a href=http://hub.example/{n}>number {n}</a>" for n in range(number - 1))
+    links += "".join(f"<li><a href=http://hub.example/gone/{n}>number {n}</a>" for n in range(dead))
     pages = {f"{HUB}{n}": f"<h1>{n}</h1>{(STARS if n % 2 else SOUPS).format(n)}{links}" for n in range(number - 1)}
     return {HUB: f"<p>Stars and soups.</p>{links}", **pages}
 
@@ -83,6 +84,24 @@ def two_lists() -> dict[str, str]:
     return {HUB: hub, **soups, **{f"{HUB}y{n}": STARS.format(n) for n in range(10)}}
 
 
+@pytest.mark.parametrize(("price", "least", "most"), [(0.1, 1, 3), (0, 30, 30)], ids=["as it is", "without aliveness"])
+def test_few_links_like_those_that_were_dead_are_requested(crawl, tmp_path: Path, price: float, least: int, most: int):
+    """A page lists thirty links to a directory that is gone, and then ten to one that is there."""
+    links = "".join(
+        f"<li><a href={HUB}{folder}/{n}>read on</a>"
+        for folder, count in (("gone", 30), ("there", 10))
+        for n in range(count)
+    )
+    pages = {HUB: f"<p>Stars and soups.</p>{links}", **{f"{HUB}there/{n}": STARS.format(n) for n in range(10)}}
+    topic = tmp_path / "stars.toml"
+    told = f'name = "stars"\nkeywords = ["star", "galaxy"]\nseeds = ["{HUB}"]\n[prioritizer]\nprice = {price}\n'
+    topic.write_text(told + "novelty = 0.0\naddress = false\n")
+    result = crawl(pages, arguments={"topic": str(topic), "pages": 11}, settings=ONE_BY_ONE)
+    assert result.exit_code == 0, result.log
+    assert result.stats["focused/job/pages"] == 11
+    assert least <= result.stats["focused/outcome/dead"] <= most
+
+
 DIES_ONCE = '''
 import os, signal
 from pathlib import Path
@@ -128,10 +147,11 @@ def test_a_crawl_that_was_killed_fetches_and_learns_what_it_would_have(
 ):
     """To the last bit, where all evidence is kept and each link teaches once."""
     exact = {"FOCUSED_SAVE_EVERY": save_every, "FOCUSED_LATE_LESSONS": 0, "FOCUSED_EVIDENCE_PIECES": 100}
-    assert crawl(all_linked(), settings=mortal | exact).exit_code == -9
-    assert crawl(all_linked(), settings=mortal | exact).exit_code == 0
+    web = all_linked(dead=4)
+    assert crawl(web, settings=mortal | exact).exit_code == -9
+    assert crawl(web, settings=mortal | exact).exit_code == 0
     (tmp_path / "job").rename(tmp_path / "killed")
-    assert crawl(all_linked(), settings=mortal | exact).exit_code == 0
+    assert crawl(web, settings=mortal | exact).exit_code == 0
     assert order(tmp_path / "killed") == order(tmp_path / "job")
     killed, whole = learned(tmp_path / "killed"), learned(tmp_path / "job")
     assert killed.keys() == whole.keys()

@@ -33,6 +33,35 @@ def test_a_link_with_an_outdated_score_is_scored_when_it_is_taken(make):
     assert frontier.store.lease(0, always).score == pytest.approx(0.03)
 
 
+def dead(frontier, url):
+    """The best link, which must be ``url``, is dead."""
+    leased = frontier.store.lease(0, always)
+    assert leased.url == url
+    frontier.store.acknowledge(leased, Outcome.DEAD, "404")
+
+
+def test_that_links_are_dead_is_learned_again_from_the_records(make):
+    frontier = make(reopens=True)
+    frontier.page(
+        "http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.6), ("http://h/c", 0.3), ("http://h/d", 0.1)]
+    )
+    dead(frontier, "http://h/a")
+    frontier.page("http://h/b", 0.5)
+    dead(frontier, "http://h/c")
+    store = frontier.again()
+    seed, first, page, second = store.lessons_since(0)
+    assert seed is None
+    assert [first.of_dead_link, page.of_dead_link, second.of_dead_link] == [True, False, True]
+    assert [lessons.evidence.dense[0, 0] for lessons in (first, page, second)] == pytest.approx([0.9, 0.6, 0.3])
+    assert [lessons and lessons.of_dead_link for lessons in store.lessons_anew(1)()] == [True, False, True]
+    store.save_model("prioritizer", {}, 2)
+    dead(frontier, "http://h/d")
+    (third,) = frontier.again().lessons_since(2, "prioritizer")
+    assert third.evidence.dense[0, 0] == pytest.approx(0.1)
+    frontier.store.save_model("prioritizer", {}, 0)
+    assert len(list(frontier.store.lessons_since(0, "prioritizer"))) == 5, "a model that knows nothing"
+
+
 def test_rescoring_is_the_same_whether_evidence_is_held_in_memory_or_read(tmp_path, monkeypatch):
     def ranks(folder):
         folder.mkdir()

@@ -64,8 +64,8 @@ def test_evidence_of_the_default_is_what_jobs_have_stored() -> None:
     ],
 )
 def test_scores_of_the_default_are_what_they_were(options: dict[str, object], expected: list[float]) -> None:
-    """Noted before features were declared in a list."""
-    prioritizer, evidence = taught_on(three_pages(), **options)
+    """Noted before features were declared in a list, and when no link was taken for dead."""
+    prioritizer, evidence = taught_on(three_pages(), price=0.0, **options)
     assert prioritizer.score(evidence[1]) == pytest.approx(expected, rel=1e-5)
 
 

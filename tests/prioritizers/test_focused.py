@@ -16,6 +16,7 @@ from focused.prioritizers.base import Lessons
 from focused.prioritizers.features import Look
 from focused.prioritizers.focused import Focused
 from focused.prioritizers.options import build
+from focused.report.reasons import reasons
 from tests.prioritizers.prioritizer_cases import URL, OneWordCritic, lessons_of, page
 
 PARTS = ("words", "address", "elements", "siblings")
@@ -233,7 +234,7 @@ def test_where_nobody_was_yet_a_link_is_worth_more():
     body = "<a href=/old/new>x</a><a href=/new/new>y</a>"
     old, new = scores(looked_around(novelty=0.5), body)
     assert old < new
-    old, new = scores(looked_around(novelty=0), body)
+    old, new = scores(looked_around(novelty=0, price=0), body)
     assert old == new
 
 
@@ -248,13 +249,62 @@ def test_a_directory_of_dead_links_stays_new():
     assert gone == 1 > there
 
 
-def test_dead_links_teach_nothing():
-    prioritizer = Focused()
+def test_dead_links_teach_nothing_of_what_links_are_worth():
+    prioritizer = Focused(price=0)
     seen = see(prioritizer, two_lists())
     every = lessons_of(seen.select([0, 1, 2]), [0.9, 0.0, 0.1])
     every.alive[1] = False
     some = prioritizer.learn(lessons_of(seen.select([0, 2]), [0.9, 0.1]))
     assert (prioritizer.learn(every).score(seen) == some.score(seen)).all()
+    every.alive[:] = False
+    assert prioritizer.learn(every) is None
+
+
+def dead_and_alive(prioritizer, dead, alive, times=5):
+    """One that has met links of two kinds (body, address of the page), those of the first kind all dead."""
+    for body, url in (dead, alive) * times:
+        lessons = lessons_of(see(prioritizer, body, url=url), [0.5])
+        lessons.alive[:] = (body, url) == alive
+        prioritizer = prioritizer.learn(lessons) or prioritizer
+    return prioritizer
+
+
+@pytest.mark.parametrize(
+    ("dead", "alive"),
+    [
+        (("<a href=http://gone.example/x>Item</a>", URL), ("<a href=http://there.example/x>Item</a>", URL)),
+        (("<a href=/gone/x>Item</a>", URL), ("<a href=/there/x>Item</a>", URL)),
+        (("<a href=/x.cgi>Item</a>", URL), ("<a href=/x.html>Item</a>", URL)),
+        (("<a href=/x>Item</a>", f"{URL}old"), ("<a href=/x>Item</a>", f"{URL}new")),
+    ],
+    ids=["host", "directory", "form of address", "page"],
+)
+def test_links_like_those_that_were_dead_come_later(dead, alive):
+    learned = dead_and_alive(Focused(price=1.0, siblings=dead[1] != alive[1]), dead, alive)
+    gone, there = (float(scores(learned, body, url=url)[0]) for body, url in (dead, alive))
+    assert gone < 0.7 * there
+    learned.price = 0
+    gone, there = (float(scores(learned, body, url=url)[0]) for body, url in (dead, alive))
+    assert gone == pytest.approx(there, rel=0.5)
+
+
+def test_of_a_new_host_the_usual_share_is_alive():
+    gone, there = ("<a href=http://gone.example/x>Item</a>", URL), ("<a href=http://there.example/x>Item</a>", URL)
+    learned = dead_and_alive(Focused(price=1.0, siblings=False), gone, there)
+    new = see(learned, "<a href=http://new.example/y>Item</a>")
+    chance = [learned.aliveness.chance(*learned.layout.of_aliveness(see(learned, body))) for body, _ in (gone, there)]
+    assert chance[0] < 0.3 < learned.aliveness.chance(*learned.layout.of_aliveness(new)) < chance[1]
+
+
+def test_what_a_link_costs_is_explained():
+    gone, there = ("<a href=/gone/x>Item</a>", URL), ("<a href=/there/x>Item</a>", URL)
+    learned = dead_and_alive(Focused(price=1.0), gone, there)
+    seen = see(learned, gone[0])
+    parts = {part.feature: part.weight for part in learned.explain(seen)}
+    score = float(learned.score(seen)[0])
+    assert parts["aliveness"] < -0.5
+    assert sum(parts.values()) == pytest.approx(np.log(score / (1 - score)), abs=1e-4)
+    assert any("it may be dead \u2212" in line for line in reasons(learned, seen, [None] * len(seen.ids)))
 
 
 @pytest.mark.parametrize("graded", [True, False])
@@ -310,7 +360,7 @@ def test_each_part_tells_links_apart_by_itself_and_has_no_influence_when_it_is_l
     others = {other: other == part for other in PARTS}
     assert gap(others) > 0.1
     assert gap({}) > 0.1
-    assert gap({part: False}) == 0
+    assert gap({part: False, "price": 0}) == 0
 
 
 def test_without_reads_the_critic_is_not_asked():

@@ -155,11 +155,28 @@ def test_a_page_whose_callback_failed_counts_nowhere_and_teaches_nothing(house: 
     assert (after.pages, after.found, after.relevance) == (before.pages, before.found, before.relevance)
 
 
-def test_a_dead_link_teaches_that_it_is_dead(house: House):
+@pytest.mark.parametrize(
+    ("outcome", "detail"),
+    [
+        (Outcome.DEAD, "404"),
+        (Outcome.DEAD, "CannotResolveHostError"),
+        (Outcome.DEAD, "gone.example cannot be reached"),
+        (Outcome.NOT_HTML, "application/pdf"),
+    ],
+)
+def test_a_link_without_a_page_teaches_that_it_is_dead(house: House, outcome: Outcome, detail: str):
     visit = house.fetched_by_a_link()
-    assert house.visits.end(visit.lease, Outcome.DEAD, "404") is Outcome.DEAD
+    assert house.visits.end(visit.lease, outcome, detail) is outcome
     assert house.training.lessons == [(visit.lease.link, 1)]
     assert house.counter.stats["focused/page/judged"] == 1, "only the seed's page was judged"
+
+
+@pytest.mark.parametrize("detail", ["408", "429", "503", "DownloadTimeoutError", "ConnectionLost"])
+def test_a_link_that_may_have_a_page_another_time_teaches_nothing(house: House, detail: str):
+    visit = house.fetched_by_a_link()
+    assert house.visits.end(visit.lease, Outcome.DEAD, detail) is Outcome.DEAD
+    assert house.training.lessons == []
+    assert list(house.store.lessons_since(1)) == []
 
 
 def test_a_denied_link_teaches_nothing(house: House):
