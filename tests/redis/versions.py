@@ -22,7 +22,7 @@ class Version(LearningCritic):
             raise ArithmeticError("not this one")
         return [Verdict(self.version / 10, ((f"class {self.version}", 1.0),)) for _ in gists]
 
-    def learn_from_pages(self, gists):
+    def learn_from_pages(self, gists, answered=()):
         return Version(self.version + 1)
 
     def known_words(self):
