@@ -126,7 +126,7 @@ class Asking:
         )
         self._failures = 0
         self._left -= len(pages)
-        self.has_news = True
+        self.has_news |= any(one is not None for one in said)
         for one in said:
             self._stats.inc_value(f"focused/teacher/{_SAID[one]}")
 

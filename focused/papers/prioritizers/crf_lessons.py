@@ -20,7 +20,7 @@ from focused.papers.prioritizers.features import link_features
 from focused.papers.prioritizers.taught import FiguresByName, NotTaught, TeachingProgress, Ticker
 
 _FOLDS = 3
-Saying = list[tuple[int, int]]
+Said = list[tuple[int, int]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,7 +42,7 @@ class CrfTeaching:
         shown = _LearnedFrom(paths, labels, self)
         folds = _folds(paths)
         tick = Ticker(progress, self.iterations * (len(folds) + 1))
-        said: Saying = []
+        said: Said = []
         for number, held in enumerate(folds, 1):
             rest = [i for i in range(len(paths)) if i not in held]
             chain = self._fit(shown, rest, tick)
@@ -107,7 +107,7 @@ class _LearnedFrom:
             logits += [said[i] if row >= 0 else np.zeros(len(self.labels)), pages[i + 1]]
         return [chain.to_link, chain.to_page] * len(links), logits
 
-    def read(self, chain: CrfChain, path: int) -> Saying:
+    def read(self, chain: CrfChain, path: int) -> Said:
         """(true, said) for the state of each page on a path."""
         return list(zip(self.states[path], best_labels(*self.said(chain, path))[::2], strict=True))
 
@@ -152,7 +152,7 @@ def _teaches(paths: Sequence[Stops]) -> bool:
     return len({path[-1].state == GOAL for path in paths}) == 2
 
 
-def _figures(said: Saying, labels: Sequence[str]) -> FiguresByName:
+def _figures(said: Said, labels: Sequence[str]) -> FiguresByName:
     """Precision and recall of goal pages and, as means over the states that occur, of all."""
     matrix = np.zeros((len(labels), len(labels)))
     np.add.at(matrix, tuple(np.array(said).T), 1)
