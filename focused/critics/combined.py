@@ -8,8 +8,7 @@ of a page by itself:
 - **wanted pages**: V₂, the cosine of the page to their centroid, in standard deviations over the pages met so far;
 - **a classifier**: V₃, the log-odds of a logistic regression on TF-IDF. Its examples are the given pages, and the pages
   met so far: these have as soft labels what words and centroid make of them. It finds the other words of the topic
-  (pseudo-relevance feedback), and it sees the page from another side than the words do, so that log-odds add up.
-
+  (pseudo-relevance feedback), and it sees the page from another side than the words do, so that log-odds add up;
 - **near words**, where there is a table of word vectors: the share N of the page's words that are near those given
   (`near`). It adds a constant and a multiple of N, both the smaller, the more is given.
 
