@@ -11,8 +11,8 @@ those of a logistic regression on the true labels, in which every crawl weighs t
 whose soft labels these are, then with it. Printed are both, and for each web and kind of input the expected calibration
 error and the Brier skill score over all pages: with constants from all webs, and with those fitted without this web.
 
-With ``--vectors`` the crawls must have been made without word vectors. What is fitted then is only what near words add
-(`focused.critics.near`), while all other constants stay as they are; once more without each web.
+With ``--vectors TABLE`` (as for FOCUSED_VECTORS) only what near words add is fitted (`focused.critics.near`), while all
+other constants stay as they are; once more without each web.
 """
 
 from __future__ import annotations

@@ -8,7 +8,9 @@ of a page by itself:
 - **wanted pages**: V₂, the cosine of the page to their centroid, in standard deviations over the pages met so far;
 - **a classifier**: V₃, the log-odds of a logistic regression on TF-IDF. Its examples are the given pages, and the pages
   met so far: these have as soft labels what words and centroid make of them. It finds the other words of the topic
-  (pseudo-relevance feedback), and it sees the page from another side than the words do, so that log-odds add up.
+  (pseudo-relevance feedback), and it sees the page from another side than the words do, so that log-odds add up;
+- **near words**, where there is a table of word vectors: the share N of the page's words that are near those given
+  (`near`). It adds a constant and a multiple of N, both the smaller, the more is given.
 
     R = σ(a₀ + a₁ V₁ + a₂ W + a₃ V₂ + a₄ V₃ + ρ)
 
@@ -72,7 +74,7 @@ _LEAST_CHANCE = 1e-3
 _BEFORE = {"": -1.66, "V1": 0.20, "W": 2.96, "words": -0.29, "V2": 1.16, "pages": -1.03, "both": 0.34}
 """What is made of words and centroid alone: the soft labels of the classifier."""
 _AFTER = {"": -1.71, "V1": 0.16, "W": 0.81, "words": -0.24, "V2": 0.11, "pages": -0.99, "both": 0.48, "V3": 1.88}
-# Fitted beside these, with a title alone: the first by crawls without vectors, the second by crawls with them.
+# Fitted beside these, with a title alone. The second is more than fits since the first is in the classifier's labels.
 _BEFORE |= {"near": -0.29, "N": 66.0}
 _AFTER |= {"near": -0.23, "N": 40.0}
 _FEW_PHRASES, _PAGES_A_WORD = 2, 3
