@@ -137,8 +137,8 @@ def die(where):
 class Mortal(CombinedCritic):
     trains = False
 
-    def learn_from_pages(self, gists):
-        new = super().learn_from_pages(gists)
+    def learn_from_pages(self, gists, answered=()):
+        new = super().learn_from_pages(gists, answered)
         die("before it is published")
         if new is not None:
             new.trains = True
@@ -213,7 +213,7 @@ FAILING = """
 from focused.critics.combined import CombinedCritic
 
 class Failing(CombinedCritic):
-    def learn_from_pages(self, gists):
+    def learn_from_pages(self, gists, answered=()):
         raise ArithmeticError("nothing can be learned")
 """
 
