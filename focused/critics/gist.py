@@ -66,16 +66,9 @@ class GistMaker:
         ordinary = [word_to_id(word) for word in language.commonest(_ORDINARY)]
         # A term of the topic may be an ordinary word.
         self._ordinary = np.setdiff1d(np.array(ordinary, np.uint32), terms.ids)
-        # A page is judged, and then kept.
-        self._last: tuple[Page, Gist] | None = None
 
     def make(self, page: Page) -> Gist:
         """The gist of a page. It is rounded as its bytes are: what was judged at first can be judged again."""
-        if self._last is None or self._last[0] is not page:
-            self._last = page, self._make(page)
-        return self._last[1]
-
-    def _make(self, page: Page) -> Gist:
         ids, counts = page.bag
         kept = ~np.isin(ids, self._ordinary)
         ids, counts = ids[kept], np.minimum(counts[kept], np.iinfo(np.uint8).max)

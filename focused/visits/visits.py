@@ -74,7 +74,9 @@ class Visits:
             self._count(f"focused/page/left_out/{what}", count)
         if visit.lease.seed:
             learn_from_seed(self.critic, self._store, page)
-        verdict = judge(self.critic, page)
+        critic = self.learning_critic if visit.token else None
+        gist = critic.gist(page) if critic is not None else b""
+        verdict = judge(self.critic, page, gist)
         visit.page = page
         if not visit.token:
             return
@@ -82,8 +84,8 @@ class Visits:
         record = PageRecord(
             0, page.url, verdict.relevance, page.digest, page.is_short, title=page.title, best_class=verdict.best_class
         )
-        if (critic := self.learning_critic) is not None:
-            record.version, record.gist = critic.version, critic.gist(page)
+        if critic is not None:
+            record.version, record.gist = critic.version, gist
         self._store.record(visit.lease, record)
         visit.record = record
         visit.is_followed = visit.is_recorded and (self._follow_duplicates or not visit.is_duplicate)
@@ -202,10 +204,13 @@ class Visits:
         self._open.pop(lease.token, None)
 
 
-def judge(critic: Critic, page: Page) -> Verdict:
-    """The verdict on a page: made on first need, then remembered on it."""
+def judge(critic: Critic, page: Page, gist: bytes = b"") -> Verdict:
+    """The verdict on a page, from what is kept of it if that is there: made on first need, then remembered on it."""
     if page.verdict is None:
-        verdict = critic.judge(page)
+        if gist and isinstance(critic, LearningCritic):
+            (verdict,) = critic.judge_again([gist])
+        else:
+            verdict = critic.judge(page)
         if not 0.0 <= verdict.relevance <= 1.0:
             raise ValueError(
                 f"the critic {critic.name!r} gives {page.url} the relevance {verdict.relevance}: "

@@ -288,7 +288,7 @@ BROKEN_PRIORITIZERS = [
     (LooksAtAllBits, "stored evidence has the same scores"),
     (LearnsInPlace, "new snapshot, not itself"),
     (SaysItLearns, "whether learn gives a snapshot"),
-    (LearnsFromTheDead, "links that are dead teach nothing"),
+    (LearnsFromTheDead, "`learns_of_the_dead` says whether dead links"),
     (Rolls, "same lessons give the same scores"),
     (Amnesiac, "restore brings back exactly"),
     (Mute, "each link is explained"),
