@@ -66,7 +66,7 @@ class Asking:
 
     def _begin(self, crawler: Crawler, store: FrontierStore, critic: Critic) -> None:
         if not isinstance(store, AnswerStore):
-            raise TeacherFailed("in a shared crawl the critic does not learn")
+            raise TeacherFailed("a crawl that several workers share cannot keep answers")
         if not (isinstance(critic, LearningCritic) and critic.is_learning):
             raise TeacherFailed(f"the critic {critic.name} does not learn here")
         try:
