@@ -144,10 +144,10 @@ class Mortal(CombinedCritic):
             new.trains = True
         return new
 
-    def judge(self, page):
+    def learned(self):
         if self.trains:
             die("when it is published")
-        return super().judge(page)
+        return super().learned()
 
     def worth(self, relevance):
         if self.trains:
