@@ -179,13 +179,13 @@ class CombinedCritic(LearningCritic):
         if len(gists) + len(answered) < _FEWEST_MET or not self.is_learning:
             return None
         met = [Gist.from_bytes(gist) for gist in gists]
-        told = [Gist.from_bytes(gist) for gist, _ in answered]
+        from_answers = [Gist.from_bytes(gist) for gist, _ in answered]
         is_wanted = np.array([is_wanted for _, is_wanted in answered], np.float64)
         new = copy(self)
         new.version = self.version + 1
         known = {gist for gist, _ in answered}
         seeds = [seed for seed in self._seeds.values() if seed.to_bytes() not in known]
-        new._met = Met.of([*met, *told], self._wanted, [*self._unwanted, *seeds])
+        new._met = Met.of([*met, *from_answers], self._wanted, [*self._unwanted, *seeds])
         if not len(new._met.words):
             # All pages have the same words, or hardly any.
             return None
@@ -193,7 +193,7 @@ class CombinedCritic(LearningCritic):
         agreement = expit(new._blended(seeds, _BEFORE))
         examples = [(met, labels, np.ones(len(met))), (seeds, np.ones(len(seeds)), agreement)]
         # Heavier ones harm: much of what is asked about shows the words and is not wanted, so words would be unlearned.
-        examples.append((told, is_wanted, np.ones(len(told))))
+        examples.append((from_answers, is_wanted, np.ones(len(from_answers))))
         for given, label in ((self._wanted, 1.0), (self._unwanted, 0.0)):
             examples.append((given, np.full(len(given), label), np.ones(len(given))))
         rows = vstack([new._met.rows(each) for each, _, _ in examples], format="csr")

@@ -32,7 +32,7 @@ class ModelDamaged(StoreBroken):
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """What was published: its version, the number of the last lessons it knows, and what tells it from others.
+    """What was published: its version, the number of the last lessons it knows, and a stamp that no other one has.
 
     ``critic`` is the version of the critic by whose verdicts it was taught.
     """

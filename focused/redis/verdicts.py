@@ -112,7 +112,7 @@ class SharedVerdicts:
     def settle(self, critic: LearningCritic) -> None:
         """Have the newest critic judge all pages that have an older verdict.
 
-        A critic that cannot is told of, and the pages keep the verdicts that they have.
+        If that fails it is logged, and the pages keep the verdicts that they have.
         """
         self._server.ask("beat")
         standing = self._server.standing

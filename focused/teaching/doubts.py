@@ -133,8 +133,8 @@ def doubts_about_pages(relevance: Collection[float], found: int) -> Iterator[str
     if len(relevance) >= _ENOUGH and min(relevance) >= _UNLIKE and not found:
         yield (
             f"Each of the first {len(relevance)} pages shows some of the topic (relevance {min(relevance):.2f} to "
-            f"{max(relevance):.2f} at first), and none was found: what every page shows tells none apart; give other "
-            "words or example pages, and try them with `scrapy teach --sample`"
+            f"{max(relevance):.2f} at first), and none was found: what every page shows does not help to choose "
+            "among them; give other words or example pages, and try them with `scrapy teach --sample`"
         )
 
 

@@ -94,8 +94,8 @@ def test_few_links_like_those_that_were_dead_are_requested(crawl, tmp_path: Path
     )
     pages = {HUB: f"<p>Stars and soups.</p>{links}", **{f"{HUB}there/{n}": STARS.format(n) for n in range(10)}}
     topic = tmp_path / "stars.toml"
-    told = f'name = "stars"\nkeywords = ["star", "galaxy"]\nseeds = ["{HUB}"]\n[prioritizer]\nprice = {price}\n'
-    topic.write_text(told + "novelty = 0.0\naddress = false\n")
+    text = f'name = "stars"\nkeywords = ["star", "galaxy"]\nseeds = ["{HUB}"]\n[prioritizer]\nprice = {price}\n'
+    topic.write_text(text + "novelty = 0.0\naddress = false\n")
     result = crawl(pages, arguments={"topic": str(topic), "pages": 11}, settings=ONE_BY_ONE)
     assert result.exit_code == 0, result.log
     assert result.stats["focused/job/pages"] == 11

@@ -74,8 +74,8 @@ class SharedLearning:
         self._trainer: PooledTrainer | None = None
         # What was published while this worker joined is told with its first sign of life.
         self._version = 0
-        # Of the critic: the newest version that this worker has seen, or of whose verdicts it has told; and with how
-        # many pages it tried to learn.
+        # Of the critic: the newest version that this worker has seen, the newest whose verdicts it has announced, and
+        # with how many pages it tried to learn.
         self._critic_version = self._told_version = parts.visits.critic.version
         self._tried_at = 0
         self._closing = Lock()
