@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from math import exp
 from typing import Any, Self
 
 import numpy as np
@@ -21,13 +20,10 @@ from numpy.typing import NDArray
 
 from focused.arrays import Arrays
 from focused.pages.tokens import Ids
-from focused.prioritizers.rows import Starts, fold, run_sums, sigmoid
+from focused.prioritizers.rows import Starts, expectation, fold, run_sums, sigmoid
 
 BITS = 16
 _BIAS = (1.0, 1.0)
-# As in `kalman`: the least p (1 - p), and the farthest log-odds.
-_SUREST = 0.002
-_FARTHEST = 30.0
 
 
 class Aliveness:
@@ -53,9 +49,7 @@ class Aliveness:
 
     def _step(self, columns: NDArray[np.int32], is_alive: bool) -> None:
         """One outcome, into this snapshot's own arrays."""
-        odds = self.bias + float(self.weights[columns].sum())
-        expected = 1 / (1 + exp(-max(min(odds, _FARTHEST), -_FARTHEST)))
-        certainty = max(expected * (1 - expected), _SUREST)
+        expected, certainty = expectation(self.bias + float(self.weights[columns].sum()))
         doubt = self.doubt[columns]
         shrink = 1 + certainty * (self.doubt_of_bias + float(doubt.sum()))
         gain, surer = (is_alive - expected) / shrink, certainty / shrink

@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from math import exp, inf
+from math import inf
 from typing import Any, Self
 
 import numpy as np
@@ -43,7 +43,7 @@ from focused.arrays import Arrays
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Contribution, Lessons
 from focused.prioritizers.features import Layout
-from focused.prioritizers.rows import fold, run_sums, sigmoid, with_one
+from focused.prioritizers.rows import expectation, fold, run_sums, sigmoid, with_one
 
 _TRUST_BITS = 5
 """This many bits hold the number of a kind of features."""
@@ -55,10 +55,6 @@ _DOUBTED = 10.0
 
 _HASHED = {"weights": 0.0, "doubt": 1.0, "common": 0.0}
 """Tables of the hashed features, and what they hold at first."""
-
-_SUREST = 0.002
-"""The least h: a lesson that says what was known makes the model more certain, too."""
-_FARTHEST = 30.0
 
 
 class KalmanLearner:
@@ -166,9 +162,8 @@ class KalmanLearner:
     ) -> None:
         """One lesson, into this learner's own arrays."""
         numbers = np.concatenate([numbers, np.bincount(kinds, self.weights[columns] * values, len(self.layout.trusts))])
-        odds = float(self.means @ numbers)
-        expected = 1 / (1 + exp(-max(min(odds, _FARTHEST), -_FARTHEST)))
-        certainty = weight * max(expected * (1 - expected), _SUREST)
+        expected, slope = expectation(float(self.means @ numbers))
+        certainty = weight * slope
         slopes = values * self.trust.astype(np.float32)[kinds]
         if (columns[1:] == columns[:-1]).any():
             # Two kinds share a column of the table.

@@ -7,6 +7,8 @@ cache, and the rows are worked off in chunks whose scratch arrays stay there too
 
 from __future__ import annotations
 
+from math import exp
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
@@ -19,6 +21,9 @@ Starts = NDArray[np.int64]
 
 _CHUNK = 2_048
 _SMALLEST = 1e-3
+_SUREST = 0.002
+"""The least p (1 - p): a lesson that says what was known makes a model more certain, too."""
+_FARTHEST = 30.0
 
 
 def fold(ids: Ids, bits: int) -> NDArray[np.int32]:
@@ -71,3 +76,9 @@ def logit(probability: NDArray[np.float32] | float) -> NDArray[np.float32]:
     inside = np.clip(np.asarray(probability, np.float32), _SMALLEST, 1 - _SMALLEST)
     log_odds: NDArray[np.float32] = np.log(inside / (1 - inside))
     return log_odds
+
+
+def expectation(log_odds: float) -> tuple[float, float]:
+    """What a logistic model expects of one lesson, as a probability p, and its slope p (1 - p)."""
+    expected = 1 / (1 + exp(-max(min(log_odds, _FARTHEST), -_FARTHEST)))
+    return expected, max(expected * (1 - expected), _SUREST)
