@@ -119,7 +119,6 @@ class Learning:
             stats.set_value("focused/lesson/not_anew", max(store.standing().pages - self._most_anew, 0))
         await maybe_deferred_to_future(deferToThread(revision.teach))
         revision.adopt_prioritizer()
-        store.prioritizer = trainer.caught_up(store.prioritizer)
         await self._rescore(at_any_cost=True)
         self._job.training.save(self._visits.untaught())
         self.crawler.signals.send_catch_log(signals.verdicts_revised, spider=self.crawler.spider)

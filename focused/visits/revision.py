@@ -181,7 +181,7 @@ class Revision:
     def adopt_prioritizer(self) -> None:
         """It takes the place of the one that had learned from other verdicts."""
         if self._lessons is not None:
-            self._store.prioritizer = self._new
+            self._store.prioritizer = self._trainer.caught_up(self._new)
             self._trainer.go_on_from(self._new_trainer)
             self._trainer.taught_by, self._trainer.taught_answers = self._critic, self._answers
             self._visits.teach_open()

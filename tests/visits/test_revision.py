@@ -207,6 +207,24 @@ def test_the_prioritizer_keeps_what_it_learned_while_verdicts_are_much_the_same(
     assert [critic.version for critic in crawl.critics] == [2]
 
 
+def test_dead_links_are_learned_once_when_the_critic_learns(tmp_path: Path) -> None:
+    crawl = Crawl(tmp_path, Changing(RIGHT, RIGHT))
+    for number in range(9):
+        crawl.fetch(number)
+    lease = crawl.store.lease_link(int(crawl.store.known([url_of(11)]).links[0]))
+    assert lease is not None
+    lessons = crawl.store.lessons_of(lease)
+    assert lessons is not None
+    assert lessons.of_dead_link
+    crawl.store.prioritizer = crawl.trainer.learn_at_once(crawl.store.prioritizer, lessons)
+    before = crawl.store.prioritizer.state()
+    assert crawl.revise()
+    assert crawl.critics == [], "no other prioritizer was made"
+    after = crawl.store.prioritizer.state()
+    for name, learned in before.items():
+        np.testing.assert_array_equal(after[name], learned)
+
+
 def test_verdicts_that_change_little_by_little_are_learned_anew_in_the_end(tmp_path: Path) -> None:
     class Drifting(Changing):
         def _verdict(self, is_star: bool) -> Verdict:
