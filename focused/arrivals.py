@@ -12,7 +12,7 @@ from focused.frontier.store import Outcome, StoreBroken
 from focused.items import fields_of, verdict_of
 from focused.parts import Parts
 from focused.responses import response_to_page
-from focused.scheduling.outcomes import note
+from focused.scheduling.outcomes import note, outcome_of_status
 from focused.scheduling.requests import META
 from focused.visits.visit import Visit
 
@@ -29,7 +29,7 @@ async def take_in(parts: Parts, request: Request, response: Response) -> Visit |
     if frontier is None or visit is None or visit.page is not None:
         return visit
     if not 200 <= response.status < 300:
-        note(request, Outcome.DEAD if response.status >= 400 else Outcome.OTHER, str(response.status))
+        note(request, outcome_of_status(response.status), str(response.status))
         return visit
     if not isinstance(response, HtmlResponse):
         kind = (response.headers.get("Content-Type") or b"").decode("latin-1")

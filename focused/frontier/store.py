@@ -7,7 +7,6 @@ was killed knows which links were leased and hands them out again.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
@@ -35,7 +34,7 @@ class State(IntEnum):
 
 
 class Outcome(IntEnum):
-    """How a link ended."""
+    """How a link ended. DEAD has no page now or later, UNAVAILABLE none this time: a timeout, a server's error."""
 
     NONE = 0
     PAGE = 1
@@ -46,6 +45,12 @@ class Outcome(IntEnum):
     FAILED = 6
     REDIRECT = 7
     OTHER = 8
+    UNAVAILABLE = 9
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether there is no page behind the link, now or later."""
+        return self in {Outcome.DEAD, Outcome.NOT_HTML}
 
 
 class Says(StrEnum):
@@ -55,15 +60,6 @@ class Says(StrEnum):
     NO = "no"
     UNKNOWN = "unknown"
     NOTHING = "nothing"
-
-
-# An overloaded server (408, 429, 5xx), a timeout or a broken connection say nothing of the link. Sentences are our own.
-_GONE = re.compile(r"4(?!08|25|29)\d\d|CannotResolveHostError|DownloadConnectionRefusedError|.* .*")
-
-
-def is_gone(outcome: Outcome, detail: str) -> bool:
-    """Did a link end so that there is no page behind it, now or later?"""
-    return outcome is Outcome.NOT_HTML or (outcome is Outcome.DEAD and _GONE.fullmatch(detail) is not None)
 
 
 class StoreBroken(RuntimeError):

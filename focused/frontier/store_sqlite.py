@@ -37,7 +37,6 @@ from focused.frontier.store import (
     Says,
     Standing,
     State,
-    is_gone,
 )
 from focused.frontier.table import LinkTable
 from focused.pages.evidence import Evidence
@@ -351,7 +350,7 @@ class SqliteStore:
             outcome = Outcome.REDIRECT
         else:
             self._close_link(lease.link, outcome, detail)
-            if is_gone(outcome, detail):
+            if outcome.is_gone:
                 self._file.write("INSERT INTO deaths(link, seq) VALUES (?, ?)", (lease.link, self._order_number))
         self._write_words()
         self.commit()

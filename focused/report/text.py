@@ -15,6 +15,7 @@ OUTCOMES = {
     "duplicate": "duplicate",
     "redirect": "redirect",
     "dead": "dead",
+    "unavailable": "unavailable",
     "denied": "denied",
     "not_html": "not HTML",
     "failed": "failed",

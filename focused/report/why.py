@@ -21,6 +21,7 @@ _MOST_WORDS = 14
 _LONGEST_CHAIN = 20
 _ENDS = {
     Outcome.DEAD: "It was tried and is dead",
+    Outcome.UNAVAILABLE: "It was tried and unavailable",
     Outcome.DENIED: "It was not fetched: denied",
     Outcome.NOT_HTML: "It is not HTML",
     Outcome.FAILED: "It was tried and given up",

@@ -98,10 +98,10 @@ class Beside(Dispatcher):
         return lease
 
     def failed(self, request: Request, error: Exception) -> None:
-        """A request has come to nothing. A link that is dead is a lesson; all else teaches nothing, and waits on."""
+        """A request has come to nothing. A link that brings no page is through; all else waits on."""
         self._outcomes.tell(request, error)
         outcome, detail = self._outcomes.outcome_of(error)
-        if outcome is not Outcome.DEAD or not request.meta.get(META, {}).pop("scheduled", False):
+        if outcome not in {Outcome.DEAD, Outcome.UNAVAILABLE} or not request.meta.get(META, {}).pop("scheduled", False):
             return
         lease = self._lease(request)
         if lease is not None:

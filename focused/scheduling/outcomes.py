@@ -11,7 +11,7 @@ from typing import Any
 
 from scrapy import Request
 from scrapy.crawler import Crawler
-from scrapy.exceptions import IgnoreRequest, StopDownload
+from scrapy.exceptions import CannotResolveHostError, DownloadConnectionRefusedError, IgnoreRequest, StopDownload
 from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.utils.misc import load_object
 from twisted.python.failure import Failure
@@ -23,12 +23,21 @@ from focused.scheduling.requests import META
 
 POSTPONED = "postponed"
 _MOST_DETAIL = 200
+_NOT_NOW = {408, 425, 429}
+_NOT_EVER = (CannotResolveHostError, DownloadConnectionRefusedError)
 
 
 def note(request: Request, outcome: Outcome | str, detail: str) -> None:
     """Write into a request's meta how it ended; the frontier reads it when the request is through."""
     name = outcome.value if isinstance(outcome, Outcome) else outcome
     request.meta.setdefault(META, {})["outcome"] = [name, detail[:_MOST_DETAIL]]
+
+
+def outcome_of_status(status: int) -> Outcome:
+    """What a response that is not a page says of its link. That a server has too much to do says nothing of it."""
+    if status < 400:
+        return Outcome.OTHER
+    return Outcome.UNAVAILABLE if status >= 500 or status in _NOT_NOW else Outcome.DEAD
 
 
 class OutcomeNoter:
@@ -57,9 +66,10 @@ class OutcomeNoter:
         if isinstance(error, Postponed):
             return POSTPONED, str(error.seconds)
         if isinstance(error, HttpError):
-            return Outcome.DEAD, str(error.response.status)
+            return outcome_of_status(error.response.status), str(error.response.status)
         if isinstance(error, self._network):
-            return Outcome.DEAD, type(error).__name__
+            outcome = Outcome.DEAD if isinstance(error, _NOT_EVER) else Outcome.UNAVAILABLE
+            return outcome, type(error).__name__
         return self._refusal(error), str(error) or repr(error)
 
     def _refusal(self, error: BaseException) -> Outcome:

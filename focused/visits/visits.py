@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 
 from focused.critics.base import Critic, LearningCritic, Verdict
-from focused.frontier.store import Admitted, FrontierStore, Lease, NewLink, Outcome, PageRecord, VerdictStore, is_gone
+from focused.frontier.store import Admitted, FrontierStore, Lease, NewLink, Outcome, PageRecord, VerdictStore
 from focused.pages.page import Page
 from focused.safety.scope import Scope
 from focused.visits.seeds import learn_from_seed
@@ -195,7 +195,7 @@ class Visits:
         visit = self._open.pop(lease.token)
         if visit.is_recorded and outcome is not Outcome.FAILED:
             self.label(visit)
-        elif is_gone(outcome, detail) or lease.was_redirected:
+        elif outcome.is_gone or lease.was_redirected:
             self._training.teach(lease, self._store.lessons_of(lease))
         return self._store.acknowledge(lease, outcome, detail)
 

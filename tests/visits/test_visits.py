@@ -171,10 +171,9 @@ def test_a_link_without_a_page_teaches_that_it_is_dead(house: House, outcome: Ou
     assert house.counter.stats["focused/page/judged"] == 1, "only the seed's page was judged"
 
 
-@pytest.mark.parametrize("detail", ["408", "429", "503", "DownloadTimeoutError", "ConnectionLost"])
-def test_a_link_that_may_have_a_page_another_time_teaches_nothing(house: House, detail: str):
+def test_a_link_that_may_have_a_page_another_time_teaches_nothing(house: House):
     visit = house.fetched_by_a_link()
-    assert house.visits.end(visit.lease, Outcome.DEAD, detail) is Outcome.DEAD
+    assert house.visits.end(visit.lease, Outcome.UNAVAILABLE, "503") is Outcome.UNAVAILABLE
     assert house.training.lessons == []
     assert list(house.store.lessons_since(1)) == []
 
