@@ -47,16 +47,11 @@ class Vocabulary:
         at, known = look_up(self.ids, ids)
         return at[known], counts[known]
 
-    def count(self, texts: Sequence[Ids]) -> tuple[Columns, Columns, NDArray[np.int64]]:
-        """The known words of many short texts at once: which text, which column, how often."""
-        lengths = [len(text) for text in texts]
-        if not len(self.ids) or not sum(lengths):
-            return (np.zeros(0, np.int64),) * 3
-        ids = np.concatenate(texts)
+    def count(self, ids: Ids, text: NDArray[np.int64]) -> tuple[Columns, Columns, NDArray[np.int64]]:
+        """The known words of many texts (``text`` is that of each word): which text, which column, how often."""
         at, known = look_up(self.ids, ids)
-        cells = np.repeat(np.arange(len(texts)), lengths)[known] * len(self.ids) + at[known]
-        distinct, counts = np.unique(cells, return_counts=True)
-        return distinct // len(self.ids), distinct % len(self.ids), counts
+        cells, counts = np.unique(text[known] * len(self.ids) + at[known], return_counts=True)
+        return *np.divmod(cells, max(len(self.ids), 1)), counts
 
     def without(self, ids: Ids) -> Vocabulary:
         """The same vocabulary without some words."""
@@ -68,11 +63,12 @@ class Vocabulary:
 
     def matrix(self, bags: Sequence[Bag]) -> csr_matrix:
         """Counts, a row a bag."""
-        rows = [self.columns(bag) for bag in bags]
-        starts = starts_of([len(columns) for columns, _ in rows])
-        columns = np.concatenate([columns for columns, _ in rows]) if rows else np.zeros(0, np.int64)
-        counts = np.concatenate([counts for _, counts in rows]) if rows else np.zeros(0, np.int64)
-        return csr_matrix((counts.astype(np.float64), columns, starts), shape=(len(rows), len(self.ids)))
+        ids = np.concatenate([np.zeros(0, np.uint32), *(ids for ids, _ in bags)])
+        counts = np.concatenate([np.zeros(0, np.float64), *(counts for _, counts in bags)])
+        at, known = look_up(self.ids, ids)
+        known_before = starts_of(known)
+        starts = known_before[starts_of([len(ids) for ids, _ in bags])]
+        return csr_matrix((counts[known], at[known], starts), shape=(len(bags), len(self.ids)))
 
 
 def inverse_frequencies(counts: csr_matrix) -> NDArray[np.float64]:
@@ -83,11 +79,10 @@ def inverse_frequencies(counts: csr_matrix) -> NDArray[np.float64]:
 
 def tfidf(counts: csr_matrix, idf: NDArray[np.floating]) -> csr_matrix:
     """Rows of counts as (1 + log count)·idf, each row of length 1."""
-    rows = counts.astype(np.float64)
-    rows.data = (1 + np.log(rows.data)) * idf[rows.indices]
-    norm = np.sqrt(np.asarray(rows.multiply(rows).sum(axis=1)).ravel())
-    rows.data /= np.repeat(np.where(norm, norm, 1), np.diff(rows.indptr))
-    return rows
+    values = (1 + np.log(counts.data)) * idf[counts.indices]
+    row = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    norm = np.sqrt(np.bincount(row, values * values, counts.shape[0]))
+    return csr_matrix((values / norm[row], counts.indices, counts.indptr), shape=counts.shape)
 
 
 def min_pages_for(examples: int) -> int:

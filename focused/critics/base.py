@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from focused.arrays import Arrays
 from focused.pages.page import Page, Text
-from focused.pages.tokens import Ids
+from focused.pages.tokens import Ids, end_to_end
 
 if TYPE_CHECKING:
     from focused.critics.targets import Targets
@@ -148,8 +148,18 @@ class LearningCritic(Critic):
         """
 
     @abstractmethod
+    def score_words(self, ids: Ids, text: NDArray[np.int64], texts: int) -> NDArray[np.float32]:
+        """As `score_texts`, by the ids of words alone: those of so many texts end to end, and the text of each word.
+
+        An id of 0 stands for any word that is not among `known_words`.
+        """
+
+    def score_texts(self, texts: Sequence[Text]) -> NDArray[np.float32]:
+        return self.score_words(*end_to_end([text.ids for text in texts]), len(texts))
+
+    @abstractmethod
     def known_words(self) -> Ids:
-        """The ids of all words that count in `score_texts`, which must need nothing but the ids of a text's words."""
+        """The ids of all words that count in `score_words`."""
 
     @abstractmethod
     def learned(self) -> Arrays:

@@ -43,7 +43,7 @@ from scipy.special import expit
 from focused.arrays import Arrays
 from focused.critics.bag import spelling
 from focused.critics.base import LearningCritic, Reason, Verdict
-from focused.critics.classes import ranked, wanted_among
+from focused.critics.classes import wanted_among
 from focused.critics.gist import Gist, GistMaker
 from focused.critics.language import check_languages
 from focused.critics.logistic import LogisticCritic
@@ -53,13 +53,12 @@ from focused.critics.targets import Targets
 from focused.critics.terms import (
     CERTAIN,
     Terms,
-    end_to_end,
     language_of_phrases,
     phrases_of,
     shown_at_all,
     terms_of_phrases,
 )
-from focused.pages.page import Page, Text
+from focused.pages.page import Page
 from focused.pages.tokens import Ids, word_to_id
 
 Floats = NDArray[np.float64]
@@ -68,7 +67,6 @@ _MOST_EXAMPLES = 200
 _MOST_SEEDS = 50
 _FEWEST_MET = 10
 _ALL_GIVEN = 0.9
-_LEAST_CHANCE = 1e-3
 
 # Fitted with words alone, a title alone, and 3 or 10 wanted pages with and without them, in simulated crawls.
 _BEFORE = {"": -1.66, "V1": 0.20, "W": 2.96, "words": -0.29, "V2": 1.16, "pages": -1.03, "both": 0.34}
@@ -172,8 +170,7 @@ class CombinedCritic(LearningCritic):
         return self._maker.make(page).to_bytes() if self.is_learning else b""
 
     def judge_again(self, gists: Sequence[bytes]) -> list[Verdict]:
-        kept = [Gist.from_bytes(gist) for gist in gists]
-        return [self._verdict(gist, float(odds)) for gist, odds in zip(kept, self._odds(kept), strict=True)]
+        return self._verdicts([Gist.from_bytes(gist) for gist in gists])
 
     def learn_from_pages(self, gists: Sequence[bytes], answered: Sequence[tuple[bytes, bool]] = ()) -> Self | None:
         if len(gists) + len(answered) < _FEWEST_MET or not self.is_learning:
@@ -217,24 +214,17 @@ class CombinedCritic(LearningCritic):
     def judge(self, page: Page) -> Verdict:
         if self._trust >= _ALL_GIVEN:
             return self._classifier.judge(page)
-        gist = self._maker.make(page)
-        return self._verdict(gist, float(self._odds([gist])[0]))
+        (verdict,) = self._verdicts([self._maker.make(page)])
+        return verdict
 
-    def _verdict(self, gist: Gist, odds: float) -> Verdict:
-        relevance = float(expit(odds))
+    def _verdicts(self, gists: Sequence[Gist]) -> list[Verdict]:
         if not self._is_taught:
-            return Verdict(relevance)
-        names, wanted = self._classifier.classes_, self._classifier.wanted_
-        chances = self._classifier.probabilities(gist.bag)
-        before = min(max(float(chances[wanted].sum()), _LEAST_CHANCE), 1 - _LEAST_CHANCE)
-        chances = chances * np.where(wanted, relevance / before, (1 - relevance) / (1 - before))
-        return Verdict(relevance, ranked(names, chances, wanted))
+            return [Verdict(one) for one in expit(self._odds(gists, np.zeros(len(gists)))).tolist()]
+        rows = self._classifier.rows([gist.bag for gist in gists])
+        return self._classifier.verdicts(rows, expit(self._odds(gists, log_odds(self._classifier.relevance_of(rows)))))
 
-    def _odds(self, gists: Sequence[Gist]) -> Floats:
-        """The log-odds of relevance."""
-        taught = np.zeros(len(gists))
-        if self._is_taught:
-            taught = log_odds([self._classifier.relevance_of(gist.bag) for gist in gists])
+    def _odds(self, gists: Sequence[Gist], taught: Floats) -> Floats:
+        """The log-odds of relevance; ``taught`` are those by the classifier of the examples."""
         if self._met.has_learned:
             return (1 - self._trust) * self._blended(gists, _AFTER) + self._trust * taught
         if not self.has_words:
@@ -277,22 +267,21 @@ class CombinedCritic(LearningCritic):
             shown[row, : len(gist.shown)] = gist.shown * (1 - self._met.furniture(gist))
         return shown
 
-    def score_texts(self, texts: Sequence[Text]) -> NDArray[np.float32]:
+    def score_words(self, ids: Ids, text: NDArray[np.int64], texts: int) -> NDArray[np.float32]:
         """The words that are given, and those that were learned: log-odds add up, as for pages."""
         if self._trust >= _ALL_GIVEN or not (self.has_words or self._met.has_learned):
-            return self._classifier.score_texts(texts) if self._is_taught else np.zeros(len(texts), np.float32)
-        odds = np.zeros(len(texts))
+            return self._classifier.score_words(ids, text, texts) if self._is_taught else np.zeros(texts, np.float32)
+        odds = np.zeros(texts)
         if self.has_words:
-            ids, text = end_to_end([text.ids for text in texts])
-            shown = shown_at_all(self._terms.shown(ids, text, len(texts)), self._terms.weights)
+            shown = shown_at_all(self._terms.shown(ids, text, texts), self._terms.weights)
             if self._near:
-                shown = 1 - (1 - shown) * (1 - self._need_of_vectors * self._near.in_texts(ids, text, len(texts)))
+                shown = 1 - (1 - shown) * (1 - self._need_of_vectors * self._near.in_texts(ids, text, texts))
             odds += log_odds(shown)
         if self._met.has_learned:
-            odds += self._met.classified_texts(texts)
+            odds += self._met.classified_texts(ids, text, texts)
         if self._is_taught:
             weight = self._trust if self._met.has_learned else (1 + self._trust) / 2
-            odds = (1 - self._trust) * odds + weight * log_odds(self._classifier.score_texts(texts))
+            odds = (1 - self._trust) * odds + weight * log_odds(self._classifier.score_words(ids, text, texts))
         return np.asarray(expit(odds), np.float32)
 
     def worth(self, relevance: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.arrays import look_up
 from focused.critics.bag import Bag
 from focused.critics.language import Language
 from focused.critics.terms import Terms
@@ -70,7 +71,7 @@ class GistMaker:
     def make(self, page: Page) -> Gist:
         """The gist of a page. It is rounded as its bytes are: what was judged at first can be judged again."""
         ids, counts = page.bag
-        kept = ~np.isin(ids, self._ordinary)
+        kept = ~look_up(self._ordinary, ids)[1]
         ids, counts = ids[kept], np.minimum(counts[kept], np.iinfo(np.uint8).max)
         if len(ids) > MOST_WORDS:
             most = np.sort(np.argsort(-counts, kind="stable")[:MOST_WORDS])

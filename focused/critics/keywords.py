@@ -34,14 +34,13 @@ from focused.critics.terms import (
     CERTAIN,
     HALF_AT,
     Terms,
-    end_to_end,
     language_of_phrases,
     phrases_of,
     shown_at_all,
     terms_of_phrases,
 )
 from focused.pages.page import Page, Text
-from focused.pages.tokens import word_to_id, words
+from focused.pages.tokens import end_to_end, word_to_id, words
 
 Floats = NDArray[np.float64]
 

@@ -30,6 +30,7 @@ from focused.critics.classes import ranked, strongest, wanted
 from focused.critics.language import check_languages
 from focused.options import Seed
 from focused.pages.page import Page, Text
+from focused.pages.tokens import Ids, end_to_end
 
 _PSEUDO_PAGES = 200
 _CLOSED_FORM_UP_TO = 4_000
@@ -107,51 +108,54 @@ class LogisticCritic(Critic):
         model.fit(with_one, target, sample_weight=compute_sample_weight("balanced", labels))
         return np.ascontiguousarray(model.coef_.T, dtype=np.float32)
 
-    def _features(self, bag: Bag) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        columns, counts = self.vocabulary_.columns(bag)
-        values = (1 + np.log(counts, dtype=np.float32)) * self.idf_[columns]
-        return columns, values / max(float(np.sqrt(values @ values)), 1e-9)
+    def rows(self, bags: Sequence[Bag]) -> csr_matrix:
+        """TF-IDF of some pages."""
+        return tfidf(self.vocabulary_.matrix(bags), self.idf_)
 
-    def probabilities(self, bag: Bag) -> NDArray[np.float64]:
-        """Of every class; those of the focus sum to R."""
-        columns, values = self._features(bag)
-        relevance = self._relevance(columns, values)
+    def relevance_of(self, rows: csr_matrix) -> NDArray[np.float64]:
+        """R of some pages."""
+        return np.asarray(expit(rows @ self.coef_ + self.intercept_), np.float64)
+
+    def verdicts(self, rows: csr_matrix, relevance: NDArray[np.float64]) -> list[Verdict]:
+        """The verdicts on some pages, if this is their R."""
+        chances = self._chances(rows, relevance[:, None])
+        pairs = zip(relevance.tolist(), chances, strict=True)
+        return [Verdict(one, ranked(self.classes_, row, self.wanted_)) for one, row in pairs]
+
+    def _chances(self, rows: csr_matrix, relevance: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The probability of every class; those of the focus sum to R."""
         if self.class_coef_ is None:
-            chances: NDArray[np.float64] = np.where(self.wanted_, relevance, 1 - relevance)
-            return chances
-        said = (values @ self.class_coef_[columns] + self.class_coef_[-1]).astype(np.float64)
-        named = softmax(_SHARPNESS * np.log(len(said)) * said)
-        share = float(named[self.wanted_].sum())
-        share = min(max(share, _TINY), 1 - _TINY)
-        chances = named * np.where(self.wanted_, relevance / share, (1 - relevance) / (1 - share))
-        return np.asarray(chances)
-
-    def relevance_of(self, bag: Bag) -> float:
-        """R alone."""
-        return self._relevance(*self._features(bag))
-
-    def _relevance(self, columns: NDArray[np.int64], values: NDArray[np.float32]) -> float:
-        return float(expit(values @ self.coef_[columns] + self.intercept_))
+            return np.where(self.wanted_, relevance, 1 - relevance)
+        said = rows @ self.class_coef_[:-1] + self.class_coef_[-1]
+        named = softmax(_SHARPNESS * np.log(said.shape[1]) * said, axis=1)
+        share = np.clip(named[:, self.wanted_].sum(axis=1, keepdims=True), _TINY, 1 - _TINY)
+        return np.asarray(named * np.where(self.wanted_, relevance / share, (1 - relevance) / (1 - share)))
 
     def judge(self, page: Page) -> Verdict:
-        chances = self.probabilities(page.bag)
-        return Verdict(min(float(chances[self.wanted_].sum()), 1.0), ranked(self.classes_, chances, self.wanted_))
+        rows = self.rows([page.bag])
+        (verdict,) = self.verdicts(rows, self.relevance_of(rows))
+        return verdict
 
     def score_texts(self, texts: Sequence[Text]) -> NDArray[np.float32]:
-        """An empty text, or one of unknown words, gets the relevance of a page without words: the intercept's.
+        return self.score_words(*end_to_end([text.ids for text in texts]), len(texts))
+
+    def score_words(self, ids: Ids, text: NDArray[np.int64], texts: int) -> NDArray[np.float32]:
+        """The relevance of short texts, by the ids of their words; ``text`` is the text of each word.
+
+        An empty text, or one of unknown words, gets the relevance of a page without words: the intercept's.
 
         A text is read as if it held one rare word more that is unknown: a single word is no proof. (On anchors of
         wpcd and uci this ranks a little better than without.)
         """
-        text, columns, counts = self.vocabulary_.count([text.ids for text in texts])
+        text, columns, counts = self.vocabulary_.count(ids, text)
         values = (1 + np.log(counts, dtype=np.float32)) * self.idf_[columns]
         unknown = float(self.idf_.max(initial=1.0))
-        norms = np.sqrt(np.bincount(text, values * values, len(texts)) + unknown**2)
-        said = np.bincount(text, values * self.coef_[columns], len(texts)) / norms
+        norms = np.sqrt(np.bincount(text, values * values, texts) + unknown**2)
+        said = np.bincount(text, values * self.coef_[columns], texts) / norms
         relevance: NDArray[np.float32] = expit(said + self.intercept_).astype(np.float32)
         return relevance
 
     def explain(self, page: Page, most: int = 10) -> list[Reason]:
         """Each word's part in the log odds of relevance."""
-        columns, values = self._features(page.bag)
-        return strongest(self.vocabulary_, columns, values * self.coef_[columns], most)
+        row = self.rows([page.bag])
+        return strongest(self.vocabulary_, row.indices, row.data * self.coef_[row.indices], most)

@@ -12,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 from focused.arrays import Arrays
 from focused.critics.bag import Vocabulary, min_pages_for, tfidf
 from focused.critics.gist import Gist
-from focused.pages.page import Text
+from focused.pages.tokens import Ids
 
 Floats = NDArray[np.float64]
 
@@ -102,12 +102,12 @@ class Met:
         """The classifier's log-odds beyond the usual ones."""
         return np.asarray(rows @ self.weights + self.bias)
 
-    def classified_texts(self, texts: Sequence[Text]) -> Floats:
+    def classified_texts(self, ids: Ids, text: NDArray[np.int64], texts: int) -> Floats:
         """The same of short texts. Each is read as if it held one rare word more: a single word is no proof."""
-        text, columns, counts = self.words.count([text.ids for text in texts])
+        text, columns, counts = self.words.count(ids, text)
         values = (1 + np.log(counts)) * self.idf[columns]
-        norms = np.sqrt(np.bincount(text, values * values, len(texts)) + float(self.idf.max(initial=1.0)) ** 2)
-        return np.asarray(np.bincount(text, values * self.weights[columns], len(texts)) / norms)
+        norms = np.sqrt(np.bincount(text, values * values, texts) + float(self.idf.max(initial=1.0)) ** 2)
+        return np.asarray(np.bincount(text, values * self.weights[columns], texts) / norms)
 
     def parts(self, gist: Gist) -> dict[int, float]:
         """What each word of a page adds to the classifier's log-odds, by the word's id."""

@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix
 
 from focused.critics.bag import Bag, Vocabulary, inverse_frequencies, min_pages_for, tfidf
 from focused.pages.page import Page
-from focused.pages.tokens import Ids
+from focused.pages.tokens import Ids, end_to_end
 
 Floats32 = NDArray[np.float32]
 
@@ -61,7 +61,7 @@ class Targets:
 
     def text_likeness(self, texts: Sequence[Ids]) -> Floats32:
         """The greatest cosine of each short text, given as the ids of its words."""
-        text, columns, counts = self.vocabulary.count(texts)
+        text, columns, counts = self.vocabulary.count(*end_to_end(texts))
         matrix = csr_matrix((counts.astype(np.float64), (text, columns)), (len(texts), len(self.vocabulary)))
         cosines = tfidf(matrix, self.idf) @ self._columns
         greatest = np.zeros(len(texts))

@@ -113,12 +113,6 @@ def language_of_phrases(phrases: Mapping[str, list[str]], codes: Sequence[str]) 
     return language_of(tuple(codes) or guess_languages_of_words([word for found in phrases.values() for word in found]))
 
 
-def end_to_end(texts: Sequence[Ids]) -> tuple[Ids, NDArray[np.int64]]:
-    """All texts as one, and to which text each word belongs."""
-    text = np.repeat(np.arange(len(texts)), [len(one) for one in texts])
-    return np.concatenate([np.zeros(0, np.uint32), *texts]), text
-
-
 def terms_of_phrases(phrases: Mapping[str, list[str]], language: Language) -> Spelled:
     """The keywords, weighted by how rare they are; the rarest weighs 1."""
     rarity = {name: sum(rarity_of(word, language) for word in found) for name, found in phrases.items()}

@@ -162,19 +162,6 @@ class Text:
         return " ".join(words(" ".join(page.leaves[first - 1 : last]))[skipped : skipped + end - begin])
 
 
-class KnownWords(Text):
-    """The words of a text whose ids are known, 0 standing for any other; the text itself is lost."""
-
-    __slots__ = ()
-
-    def __init__(self, ids: Ids) -> None:
-        self.ids = ids
-
-    @property
-    def text(self) -> str:
-        return ""
-
-
 def texts_of(page: Page, begin: NDArray[np.int64], end: NDArray[np.int64]) -> list[Text]:
     """The words of a page from each beginning to the end beside it."""
     return [Text(page, i, j) for i, j in zip(begin.tolist(), end.tolist(), strict=True)]

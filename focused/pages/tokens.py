@@ -8,6 +8,7 @@ then only touched as arrays. An id is the CRC-32 of the word: stable between pro
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import groupby
 from zlib import crc32
 
@@ -131,3 +132,9 @@ def _pieces(token: str) -> list[str]:
     if at < len(token):
         pieces.append(token[at:])
     return pieces
+
+
+def end_to_end(texts: Sequence[Ids]) -> tuple[Ids, NDArray[np.int64]]:
+    """All texts as one, and to which text each word belongs."""
+    text = np.repeat(np.arange(len(texts)), [len(one) for one in texts])
+    return np.concatenate([np.zeros(0, np.uint32), *texts]), text

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from focused.arrays import look_up, ranges, starts_of
 from focused.critics.base import Critic, LearningCritic
 from focused.pages.evidence import Evidence, mix, words_of_leaves
-from focused.pages.page import KnownWords, Links, Page, Text, texts_of
+from focused.pages.page import Links, Page, Text, texts_of
 from focused.pages.tokens import Ids
 from focused.prioritizers.rows import logit
 
@@ -29,11 +29,24 @@ def opinions(critic: Critic | None, page: Page, links: Links) -> NDArray[np.floa
     """
     if critic is None or not len(page.ids) or not len(links):
         return np.zeros((len(links), len(_WITHIN)), np.float32)
-    texts = [Text(page, 0, 0)]
-    for leaves in _WITHIN:
-        begin = page.starts[np.maximum(links.first - leaves, 0)]
-        texts += texts_of(page, begin, page.starts[np.minimum(links.last + leaves + 1, len(page.leaves))])
-    read = logit(critic.score_texts(texts))
+    leaves = np.array(_WITHIN)[:, None]
+    begin = page.starts[np.maximum(links.first - leaves, 0)].ravel()
+    end = page.starts[np.minimum(links.last + leaves + 1, len(page.leaves))].ravel()
+    if isinstance(critic, LearningCritic):
+        return _beyond_none(_scores(critic, page.ids, begin, end))
+    return _beyond_none(critic.score_texts([Text(page, 0, 0), *texts_of(page, begin, end)]))
+
+
+def _scores(critic: LearningCritic, ids: Ids, begin: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.float32]:
+    """The relevance of no words, and of the words from each beginning to the end beside it."""
+    length = end - begin
+    text = np.repeat(np.arange(1, len(length) + 1), length)
+    return critic.score_words(ids[ranges(begin, length)], text, len(length) + 1)
+
+
+def _beyond_none(relevance: NDArray[np.float32]) -> NDArray[np.float32]:
+    """The log-odds of all but the first, beyond those of the first: a row for each link."""
+    read = logit(relevance)
     beyond: NDArray[np.float32] = (read[1:] - read[0]).reshape(len(_WITHIN), -1).T
     return beyond
 
@@ -62,13 +75,9 @@ def opinions_again(critic: Critic, evidence: Evidence, where: NDArray[np.int64])
     length = where[:, 1:].sum(axis=1)
     known = _decoded(evidence.ids[ranges(begin, length)], critic)
     starts = starts_of(length)
-    texts = [KnownWords(known[:0])]
-    for first, last in ((where[:, 1], where[:, 1] + where[:, 2]), (np.zeros_like(length), length)):
-        pairs = zip((starts[:-1] + first).tolist(), (starts[:-1] + last).tolist(), strict=True)
-        texts += [KnownWords(known[i:j]) for i, j in pairs]
-    read = logit(critic.score_texts(texts))
-    beyond: NDArray[np.float32] = (read[1:] - read[0]).reshape(len(_WITHIN), -1).T
-    return beyond
+    own = starts[:-1] + where[:, 1]
+    begin, end = np.concatenate([own, starts[:-1]]), np.concatenate([own + where[:, 2], starts[1:]])
+    return _beyond_none(_scores(critic, known, begin, end))
 
 
 def _decoded(ids: Ids, critic: LearningCritic) -> Ids:

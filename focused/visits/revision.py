@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _FIRST = 25
 _MOST_LEARNED = 2_000
-_MOST_COMPARED = 500
+_MOST_COMPARED = 200
 _CHANGED = 0.2
 """The prioritizer is taught anew when the worth of pages has changed by this share of its variance (mean square)."""
 _SURE = 0.95

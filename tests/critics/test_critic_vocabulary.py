@@ -10,7 +10,7 @@ from focused.critics.bag import Vocabulary
 from focused.critics.classes import NoSuchClass, wanted
 from focused.critics.language import UNSEEN, guess_languages, language_of
 from focused.pages.page import page_from_html
-from focused.pages.tokens import LEXICON, word_to_id
+from focused.pages.tokens import LEXICON, end_to_end, word_to_id
 from focused.testing.toys import page
 
 
@@ -42,11 +42,11 @@ def test_texts_are_counted_together_as_they_are_one_by_one() -> None:
     vocabulary = Vocabulary([page("owl star moon")])
     texts = [page(text) for text in ["owl owl", "", "zebra", "star moon owl moon", "moon"]]
     together = np.zeros((5, 3))
-    text, column, counts = vocabulary.count([one.ids for one in texts])
+    text, column, counts = vocabulary.count(*end_to_end([one.ids for one in texts]))
     together[text, column] = counts
     assert together.tolist() == vocabulary.matrix([one.bag for one in texts]).toarray().tolist()
-    assert all(len(part) == 0 for part in vocabulary.count([]))
-    assert all(len(part) == 0 for part in Vocabulary([]).count([page("owl").ids]))
+    assert all(len(part) == 0 for part in vocabulary.count(*end_to_end([])))
+    assert all(len(part) == 0 for part in Vocabulary([]).count(*end_to_end([page("owl").ids])))
 
 
 def test_common_words_are_frequent_and_unheard_ones_are_not() -> None:

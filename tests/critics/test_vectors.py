@@ -21,8 +21,8 @@ from focused.critics.near import NearWords
 from focused.critics.vectors import WordVectors, read_text, read_vectors, write_vectors
 from focused.critics.wordllama import read_wordllama
 from focused.defaults import SETTINGS
-from focused.pages.page import KnownWords, Text
-from focused.pages.tokens import word_to_id
+from focused.pages.page import Text
+from focused.pages.tokens import end_to_end, word_to_id
 from focused.problems import Problems
 from focused.testing.toys import BIRDS, MEALS, STARS, page
 from focused.topics.topic import Topic
@@ -84,8 +84,9 @@ def test_links_are_found_by_near_words_also_when_only_ids_are_known(table: str) 
     near, far, nothing = helped.score_texts(texts).tolist()
     assert near > 5 * far
     assert far == nothing
-    known = [KnownWords(np.where(np.isin(text.ids, helped.known_words()), text.ids, 0)) for text in texts]
-    assert helped.score_texts(known).tolist() == [near, far, nothing]
+    ids, text = end_to_end([text.ids for text in texts])
+    known = np.where(np.isin(ids, helped.known_words()), ids, 0).astype(np.uint32)
+    assert helped.score_words(known, text, len(texts)).tolist() == [near, far, nothing]
 
 
 def test_a_critic_that_has_learned_judges_again_as_it_judges(table: str) -> None:

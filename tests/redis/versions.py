@@ -25,6 +25,9 @@ class Version(LearningCritic):
     def learn_from_pages(self, gists, answered=()):
         return Version(self.version + 1)
 
+    def score_words(self, ids, text, texts):
+        return np.full(texts, self.version / 10, np.float32)
+
     def known_words(self):
         return np.zeros(0, np.uint32)
 

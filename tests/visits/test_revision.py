@@ -17,7 +17,7 @@ from focused.critics.base import Critic, LearningCritic, Verdict
 from focused.frontier.records import read_items, read_records
 from focused.frontier.store import Answer, NewLink, Outcome, Says
 from focused.frontier.store_sqlite import SqliteStore
-from focused.pages.page import Page, Text, page_from_html
+from focused.pages.page import Page, page_from_html
 from focused.pages.tokens import Ids, word_to_id
 from focused.pages.urls import url_to_host
 from focused.prioritizers.base import Prioritizer
@@ -48,8 +48,9 @@ class Changing(LearningCritic):
     def _verdict(self, is_star: bool) -> Verdict:
         return Verdict(0.9 if is_star is self.ways[self.version] else 0.1, (("star" if is_star else "soup", 0.9),))
 
-    def score_texts(self, texts: Sequence[Text]) -> Any:
-        return np.array([self._verdict(bool(np.isin(STAR, text.ids))).relevance for text in texts], np.float32)
+    def score_words(self, ids: Ids, text: Any, texts: int) -> Any:
+        stars = np.bincount(text[ids == STAR], minlength=texts)
+        return np.array([self._verdict(count > 0).relevance for count in stars.tolist()], np.float32)
 
     def gist(self, page: Page) -> bytes:
         return b"star" if np.isin(NOVA, page.ids) else b"soup"

@@ -33,6 +33,7 @@ from focused.critics.base import Critic, Reason, Verdict
 from focused.critics.classes import ranked, strongest, wanted
 from focused.critics.language import check_languages
 from focused.pages.page import Page, Text
+from focused.pages.tokens import end_to_end
 
 _KNOWN_BEFORE = 300
 
@@ -110,7 +111,7 @@ class NaiveBayesCritic(Critic):
 
     def score_texts(self, texts: Sequence[Text]) -> NDArray[np.float32]:
         """An empty text, or one of unknown words, gets the focus classes' share of the priors."""
-        text, columns, counts = self.vocabulary_.count([text.ids for text in texts])
+        text, columns, counts = self.vocabulary_.count(*end_to_end([text.ids for text in texts]))
         rows = csr_matrix((counts, (text, columns)), shape=(len(texts), len(self.vocabulary_)))
         joint = self.log_prior_ + rows @ self.log_theta_
         wanted_ = logsumexp(joint[:, self.wanted_], axis=1) - logsumexp(joint, axis=1)
