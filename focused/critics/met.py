@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_limits
 
 from focused.arrays import Arrays
 from focused.critics.bag import Vocabulary, min_pages_for, tfidf
@@ -91,7 +92,9 @@ class Met:
         """The classifier, by soft labels: every example counts for both classes, as much as its label says."""
         model = LogisticRegression(C=1.0, max_iter=100, tol=1e-3)
         both = np.repeat([True, False], len(labels))
-        model.fit(vstack([rows, rows]), both, np.concatenate([weights * labels, weights * (1 - labels)]))
+        # The arrays are small: threads for the linear algebra would cost more than they save.
+        with threadpool_limits(1, user_api="blas"):
+            model.fit(vstack([rows, rows]), both, np.concatenate([weights * labels, weights * (1 - labels)]))
         usual = float(log_odds([np.average(labels, weights=weights)])[0])
         self.weights = model.coef_[0]
         self.bias = float(model.intercept_[0]) - usual

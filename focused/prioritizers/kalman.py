@@ -90,12 +90,18 @@ class KalmanLearner:
         self.means = np.array([mean for mean, _ in priors])
         self.covariance = np.diag([spread**2 for _, spread in priors])
         self.seen = 0
-        self._weigh()
+        self._remembered: NDArray[np.float32] | None = None
 
-    def _weigh(self) -> None:
-        """Prepare what does not change between lessons: how much features count, and their weights by that."""
-        self._rarity = np.maximum(1 - self.common / np.float32(self.all_lessons + self.doubted), 0)
-        self._weighed = self.weights * self._rarity
+    def _rarity(self, columns: NDArray[np.int64] | slice) -> NDArray[np.float32]:
+        """How much features count."""
+        return np.maximum(1 - self.common[columns] / np.float32(self.all_lessons + self.doubted), 0)
+
+    @property
+    def _weighed(self) -> NDArray[np.float32]:
+        """All weights by how much their features count. Made by the first to score: not all that learn do."""
+        if self._remembered is None:
+            self._remembered = self.weights * self._rarity(slice(None))
+        return self._remembered
 
     @property
     def trust(self) -> NDArray[np.float64]:
@@ -135,7 +141,7 @@ class KalmanLearner:
         new.seen = self.seen + len(lessons)
         np.add.at(new.common, columns, np.repeat(lessons.weight, np.diff(rows.indptr)))
         new.all_lessons = self.all_lessons + float(lessons.weight.sum())
-        new._weigh()
+        new._remembered = None
         return new
 
     def _rows(self, evidence: Evidence) -> csr_array:
@@ -147,7 +153,7 @@ class KalmanLearner:
             shape=(len(evidence), 2 ** (self.bits + _TRUST_BITS)),
         )
         rows.sum_duplicates()
-        rows.data *= self._rarity[rows.indices >> _TRUST_BITS]
+        rows.data *= self._rarity(rows.indices >> _TRUST_BITS)
         return rows
 
     def _step(
@@ -219,4 +225,4 @@ class KalmanLearner:
             setattr(self, name, table)
         self.means, self.covariance = state["means"].copy(), state["covariance"].copy()
         self.seen, self.all_lessons = int(state["seen"]), float(state["all_lessons"])
-        self._weigh()
+        self._remembered = None
