@@ -1,12 +1,14 @@
 """CPU per page of a focused crawl, against a plain Scrapy spider with LinkExtractor on the same pages.
 
-    python -m bench.cpu [--pages 5000] [--rounds 3]
+    python -m bench.cpu [--pages 5000] [--rounds 3] [--given words]
     python -m bench.cpu --web W.warc.gz --topics-file W.topics.json --examples W.examples.tsv [--topic NAME]
 
 The pages are those of the generated bulk web, or of a recorded web, served on loopback by this process. Each crawl is
 a process of its own; counted is its CPU time (user and system), less that of a crawl of one page, for each page that
 the server gave it. The three kinds take turns, and the figures are ratios of medians, so that a busy machine does
-little harm. `bare` is our spider under Scrapy's scheduler, without pipelines and with a critic that does not look.
+little harm. `--given` is that of `scrapy compare`: a critic that is given little learns while it crawls, one that is
+given hundreds of examples of all classes does not. `bare` is our spider under Scrapy's scheduler, without pipelines and
+with a critic that does not look.
 
 On a recorded web no crawl asks for what was not recorded (`bench.recorded_only`): dead links would cost the plain
 spider most. The crawls still choose different pages, and redirects cost requests, which are printed beside.
@@ -32,6 +34,7 @@ from focused.lab.cases import Preparer
 from focused.lab.chosen import ChosenTopic
 from focused.lab.demo.files import write_web
 from focused.lab.demo.webs import make_web
+from focused.lab.given import parse_given
 from focused.lab.process import OWN_SERVER, crawl_command, crawl_environment
 from focused.lab.replay.log import read_log
 from focused.lab.replay.server import serve
@@ -59,14 +62,14 @@ PLAIN_SPIDER = Path(__file__).with_name("plain_spider.py")
 class Course:
     """What is crawled: a recorded web, a topic file, where to start; ``folder`` takes what the crawls write.
 
-    ``recorded`` is the file of the addresses that may be asked for, if not all may.
+    ``recorded`` is the file of the addresses that may be asked for.
     """
 
     web: Web
     topic: Path
     seeds: list[str]
     folder: Path
-    recorded: Path | None = None
+    recorded: Path
 
     def command(self, kind: str, pages: int) -> list[str]:
         """The crawl of one kind to a number of pages."""
@@ -84,8 +87,6 @@ class Course:
 
     def _inside(self, middlewares: dict[str, Any]) -> dict[str, Any]:
         """Settings that keep a crawl inside what may be asked for."""
-        if self.recorded is None:
-            return {}
         names = {name if isinstance(name, str) else global_object_name(name): n for name, n in middlewares.items()}
         table = {**names, "bench.recorded_only.RecordedOnly": 500}
         return {"SPIDER_MIDDLEWARES": json.dumps(table), "BENCH_RECORDED": self.recorded}
@@ -116,34 +117,41 @@ def main() -> None:
     parser.add_argument("--topics-file", type=Path, metavar="JSON")
     parser.add_argument("--examples", type=Path, metavar="TSV")
     parser.add_argument("--topic", help="a topic of the file (default: the first)")
+    parser.add_argument("--given", default="all", help="what the critic is given, as in compare (default: all)")
     options = parser.parse_args()
     if options.web and not (options.topics_file and options.examples):
         parser.error("--web needs --topics-file and --examples")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        course = recorded(options, folder) if options.web else generated(options.pages or 5_000, folder)
+        if not options.web:
+            write_bulk(options, folder)
+        course = prepare(options, folder)
         measure(course, options.pages or (1_000 if options.web else 5_000), options.rounds)
 
 
-def generated(pages: int, folder: Path) -> Course:
-    """The bulk web, a little larger than the crawls."""
-    web = make_web("bulk", pages=pages + 20)
-    warc = folder / "bulk.warc.gz"
-    write_web(web, warc)
-    (topic,) = folder.glob("bulk.*.toml")
-    return Course(Web.open(warc), topic, web.seeds["root"], folder)
+def write_bulk(options: argparse.Namespace, folder: Path) -> None:
+    """Take the generated bulk web, a little larger than the crawls, for the web that was not given."""
+    options.pages = options.pages or 5_000
+    options.web = folder / "bulk.warc.gz"
+    options.topics_file, options.examples = folder / "bulk.topics.json", folder / "bulk.examples.tsv"
+    write_web(make_web("bulk", pages=options.pages + 20), options.web)
 
 
-def recorded(options: argparse.Namespace, folder: Path) -> Course:
-    """A topic of a recorded web, its critic taught."""
-    web, topics = Web.open(options.web), read_topics(options.topics_file)
+def prepare(options: argparse.Namespace, folder: Path) -> Course:
+    """A topic of a web, its critic taught."""
+    web, topics, given = Web.open(options.web), read_topics(options.topics_file), parse_given(options.given)
     topic = topics[options.topic or next(iter(topics))]
     seeds = topic.seeds_root or topic.seeds_on or topic.seeds_far
     preparer = Preparer(web, read_graph(web, options.web), folder / "topics", folder / "models")
-    own = Topic(name=topic.name, focus=topic.focus)
-    case = preparer.case(ChosenTopic(topic=own, known=topic, examples=read_examples(options.examples), labelled=[]))
+    own = Topic(
+        name=topic.name,
+        focus=topic.focus * given.has_examples,
+        keywords=given.keywords(topic, str(options.topics_file)),
+    )
+    chosen = ChosenTopic(topic=own, known=topic, examples=read_examples(options.examples), labelled=[])
+    (case,) = preparer.cases(chosen, given)
     case.starts = [seeds]
-    preparer.teach(case, "logistic")
+    preparer.teach(case, "")
     urls = folder / "recorded.txt"
     urls.write_text("\n".join(web.urls), "utf-8")
     return Course(web, case.write_topic(0, {}, "cpu"), seeds, folder, urls)
@@ -152,8 +160,6 @@ def recorded(options: argparse.Namespace, folder: Path) -> Course:
 def measure(course: Course, pages: int, rounds: int) -> None:
     """Milliseconds a page of each kind, and against the plain spider's."""
     kinds = ("plain", "focused", "bare")
-    # The first crawl of a generated web teaches the critic; that is not counted.
-    course.run("focused", 1)
     spent: dict[str, list[float]] = {kind: [] for kind in kinds}
     requests: dict[str, float] = {}
     for _ in range(rounds):
