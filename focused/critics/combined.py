@@ -4,7 +4,7 @@ What is given may be words, pages that are wanted, pages that are not, or any of
 of a page by itself:
 
 - **words**: to what degree W the page shows them (`terms`), V₁ = logit W. A word that is on nearly all pages of a host
-  is its furniture, and counts for as much less on them;
+  is its furniture, and counts for less on them, but by no more than a word in a navigation bar would show it;
 - **wanted pages**: V₂, the cosine of the page to their centroid, in standard deviations over the pages met so far;
 - **a classifier**: V₃, the log-odds of a logistic regression on TF-IDF. Its examples are the given pages, and the pages
   met so far: these have as soft labels what words and centroid make of them. It finds the other words of the topic
@@ -77,6 +77,8 @@ _BEFORE |= {"near": -0.29, "N": 66.0}
 _AFTER |= {"near": -0.23, "N": 40.0}
 _FEW_PHRASES, _PAGES_A_WORD = 2, 3
 """Beyond so many phrases, one more halves what near words count; so do so many wanted pages."""
+_MOST_FURNITURE = 0.3
+"""The degree to which a word is shown by being there once on a page of 270 words."""
 _SPREAD = 0.4
 _UNWANTED_NEEDED = 100
 """With so many unwanted examples a classifier of the examples alone counts as much as all the rest."""
@@ -264,7 +266,8 @@ class CombinedCritic(LearningCritic):
     def _each_shown(self, gists: Sequence[Gist]) -> Floats:
         shown = np.zeros((len(gists), len(self._terms.names)))
         for row, gist in enumerate(gists):
-            shown[row, : len(gist.shown)] = gist.shown * (1 - self._met.furniture(gist))
+            furniture = self._met.furniture(gist) * np.minimum(gist.shown, _MOST_FURNITURE)
+            shown[row, : len(gist.shown)] = gist.shown - furniture
         return shown
 
     def score_words(self, ids: Ids, text: NDArray[np.int64], texts: int) -> NDArray[np.float32]:

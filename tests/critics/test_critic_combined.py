@@ -81,7 +81,15 @@ def test_a_word_that_every_page_of_a_host_has_is_its_furniture() -> None:
     after = met(before, wall + elsewhere)
     here, there = (at(f"{STARS[0]} bird feathers", host, 99) for host in ("birds-r-us.example", "new.example"))
     assert before.judge(here) == before.judge(there)
-    assert after.judge(here).relevance < 0.7 * after.judge(there).relevance
+    assert after.judge(here).relevance < 0.75 * after.judge(there).relevance
+
+
+def test_a_host_that_is_wholly_on_the_topic_keeps_most_of_its_words() -> None:
+    of_birds = [at(f"{BIRDS[i % 4]} {BIRDS[i % 3]} {BIRDS[i % 2]} bird {i}", "birds.example", i) for i in range(30)]
+    elsewhere = [at(text, f"h{i}.example", i) for i, text in enumerate((MEALS + STARS) * 4)]
+    before = CombinedCritic(keywords=WORDS)
+    after = met(before, of_birds + elsewhere)
+    assert after.judge(of_birds[0]).relevance > 0.8 * before.judge(of_birds[0]).relevance
 
 
 def test_pages_alone_are_enough_and_words_with_them_are_worth_more() -> None:
