@@ -166,7 +166,7 @@ class Focused(Prioritizer):
         rarity: bool = True,
         novelty: Annotated[float, Meta(ge=0, le=_MOST_NOVELTY)] = 0.005,
         spread: Annotated[float, Meta(ge=0, le=100)] = 1.0,
-        price: Annotated[float, Meta(ge=0, le=100)] = 0.03,
+        price: Annotated[float, Meta(ge=0, le=100)] = 0.01,
         bits: Annotated[int, Meta(ge=8, le=24)] = 18,
     ) -> None:
         super().__init__(critic=critic, combine=combine, seed=seed)

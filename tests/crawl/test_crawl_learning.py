@@ -84,7 +84,7 @@ def two_lists() -> dict[str, str]:
     return {HUB: hub, **soups, **{f"{HUB}y{n}": STARS.format(n) for n in range(10)}}
 
 
-@pytest.mark.parametrize(("price", "least", "most"), [(0.03, 1, 8), (0, 30, 30)], ids=["as it is", "without aliveness"])
+@pytest.mark.parametrize(("price", "least", "most"), [(0.01, 1, 8), (0, 30, 30)], ids=["as it is", "without aliveness"])
 def test_few_links_like_those_that_were_dead_are_requested(crawl, tmp_path: Path, price: float, least: int, most: int):
     """A page lists thirty links to a directory that is gone, and then ten to one that is there."""
     links = "".join(
