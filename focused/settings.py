@@ -19,6 +19,7 @@ USER_AGENT = "Focused/0.1 (a topical crawler that obeys robots.txt)"
 
 # Politeness.
 ROBOTSTXT_OBEY = True
+ROBOTSTXT_PARSER = "focused.safety.robots_txt.RobotsTxt"
 DOWNLOAD_DELAY = 1.0
 DOWNLOAD_DELAY_JITTER = 0.0
 CONCURRENT_REQUESTS = 16

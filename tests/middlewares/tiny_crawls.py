@@ -1,8 +1,8 @@
 """Small crawls, one after another, in a process of its own: says, as JSON, what became of each address.
 
 Reads orders from stdin, a JSON object a line: ``urls``, ``settings``, ``names`` (and the addresses they are to resolve
-to), ``proxy``, ``meta`` (of each request), ``one_by_one``, ``pause`` (seconds between), ``times``. Answers each with a
-line: ``ends`` (a list of dicts), ``stats`` and ``log``.
+to), ``proxy``, ``meta`` and ``headers`` (of each request), ``one_by_one``, ``pause`` (seconds between), ``times``.
+Answers each with a line: ``ends`` (a list of dicts), ``stats`` and ``log``.
 """
 
 import asyncio
@@ -27,6 +27,7 @@ SETTINGS = {
     "TELNETCONSOLE_ENABLED": False,
     "REMOTE_CONTROL_ENABLED": False,
     "ROBOTSTXT_OBEY": False,
+    "ROBOTSTXT_PARSER": "focused.safety.robots_txt.RobotsTxt",
     "RETRY_HTTP_CODES": [500, 502, 504, 522, 524, 408],
     "RETRY_TIMES": 0,
     "DOWNLOAD_MAXSIZE": 1024 * 1024,
@@ -56,7 +57,8 @@ class TinySpider(Spider):
             for url in self.orders["urls"]:
                 before = len(self.ends)
                 meta = {"focused": {}, **self.orders.get("meta", {})}
-                yield Request(url, errback=self.failed, dont_filter=True, meta=meta)
+                headers = self.orders.get("headers")
+                yield Request(url, errback=self.failed, dont_filter=True, meta=meta, headers=headers)
                 while self.orders.get("one_by_one") and len(self.ends) == before:
                     await asyncio.sleep(0.01)
                 await asyncio.sleep(self.orders.get("pause", 0))
