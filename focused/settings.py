@@ -14,7 +14,8 @@ COMMANDS_MODULE = "focused.commands"
 ADDONS = {"focused.Addon": 500}
 LOG_VERSIONS: list[str] = []
 
-# Who we are. Add an address of yours: people whose sites are crawled should know whom to ask.
+# Who we are. Add an address of yours: people whose sites are crawled should know whom to ask. The first word is what a
+# robots.txt calls us.
 USER_AGENT = "Focused/0.1 (a topical crawler that obeys robots.txt)"
 
 # Politeness.

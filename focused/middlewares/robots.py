@@ -73,7 +73,7 @@ class SiteRules:
     """Held by the request that fetches the file."""
 
 
-class Sites(OrderedDict[tuple[str, str], SiteRules]):
+class RememberedSites(OrderedDict[tuple[str, str], SiteRules]):
     """What is remembered: the rules used longest ago go first."""
 
     def __init__(self, most: int) -> None:
@@ -108,7 +108,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         self._longest_delay: float = read(settings, "FOCUSED_CRAWL_DELAY_MAX")
         # The slots in Scrapy's downloader that a robots.txt has slowed down.
         self._slowed: set[str] = set()
-        self._sites = Sites(read(settings, "FOCUSED_ROBOTS_HOSTS"))
+        self._sites = RememberedSites(read(settings, "FOCUSED_ROBOTS_HOSTS"))
         self._has_warned = False
         implementation: Any = self._parserimpl
         is_ours = isinstance(implementation, type) and issubclass(implementation, RobotsTxt)

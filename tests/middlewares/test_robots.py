@@ -11,7 +11,7 @@ from scrapy.utils.test import get_crawler
 from focused import settings as ours
 from focused.lab.site.reply import Reply, redirect
 from focused.lab.site.server import SiteServer
-from focused.middlewares.robots import MOST_REMEMBERED, RobotsMiddleware, Sites, head_of
+from focused.middlewares.robots import MOST_REMEMBERED, RobotsMiddleware, RememberedSites, head_of
 from focused.safety.robots_txt import MOST_RULES
 
 KIB = 1024
@@ -320,7 +320,7 @@ def test_scrapys_parsers_serve_as_ever(server, crawl, name):
 
 
 def test_the_rules_used_longest_ago_are_forgotten_first():
-    sites = Sites(2)
+    sites = RememberedSites(2)
     first = sites.rules_of("http://a", "")
     sites.rules_of("http://b", "")
     assert sites.rules_of("http://a", "") is first
@@ -330,7 +330,7 @@ def test_the_rules_used_longest_ago_are_forgotten_first():
 
 
 def test_rules_are_forgotten_when_all_of_them_take_too_much():
-    sites = Sites(1_000)
+    sites = RememberedSites(1_000)
     for n in range(100):
         sites.rules_of(f"http://{n}", "").size = MOST_REMEMBERED // 10
         sites.forget()
