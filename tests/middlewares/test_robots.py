@@ -11,7 +11,7 @@ from scrapy.utils.test import get_crawler
 from focused import settings as ours
 from focused.lab.site.reply import Reply, redirect
 from focused.lab.site.server import SiteServer
-from focused.middlewares.robots import MOST_REMEMBERED, RobotsMiddleware, RememberedSites, head_of
+from focused.middlewares.robots import MOST_REMEMBERED, RememberedSites, RobotsMiddleware, head_of
 from focused.safety.robots_txt import MOST_RULES
 
 KIB = 1024
