@@ -179,13 +179,14 @@ class RobotsMiddleware(RobotsTxtMiddleware):
 
     async def _fetch(self, rules: SiteRules, request: Request) -> None:
         rules.refusal = None
-        meta = {"download_maxsize": 0, "download_warnsize": 0, META: {"robots": 0}}
+        # Read before the headers come where HTTP/2 is spoken.
+        sizes = {"download_maxsize": 0, "download_warnsize": 0}
         robots = Request(
             f"{rules.site}/robots.txt",
             priority=self.DOWNLOAD_PRIORITY,
-            # Of what is packed, a beginning would be of unknown length.
+            # The first bytes of what is packed would be of unknown length.
             headers={"Accept-Encoding": "identity"},
-            meta={"dont_obey_robotstxt": True, "redirect_ttl": _MOST_REDIRECTS, **meta},
+            meta={"dont_obey_robotstxt": True, "redirect_ttl": _MOST_REDIRECTS, **sizes, META: {"robots": 0}},
             callback=NO_CALLBACK,
         )
         try:

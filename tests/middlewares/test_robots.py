@@ -176,11 +176,13 @@ def test_of_a_file_of_any_length_the_first_500_kib_are_fetched_and_count(crawl, 
     robots = Reply(body=body, headers=TEXT, length=body.length if is_announced else None)
     pages = {"/rules": robots, "/robots.txt": redirect("/rules") if is_moved else robots}
     with SiteServer(pages, missing=Reply(body=b"<p>A page")) as site:
-        done = crawl(f"{site.url}/first", f"{site.url}/", settings={**OBEY, "DOWNLOAD_MAXSIZE": most}, one_by_one=True)
+        sizes = {"DOWNLOAD_MAXSIZE": most, "DOWNLOAD_WARNSIZE": 1024}
+        done = crawl(f"{site.url}/first", f"{site.url}/", settings={**OBEY, **sizes}, one_by_one=True)
     assert done.errors == ["DeniedByRobots", None]
     assert done.stats["focused/robots/left_out/ends"] == 1
     assert "/robots.txt has more than is read of one (left out: ends: 1)" in done.log
     assert body.sent < body.length / 3, "the rest was not even sent"
+    assert "warn size" not in done.log
 
 
 def test_a_file_of_500_kib_is_whole(server, crawl):

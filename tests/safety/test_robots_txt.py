@@ -162,7 +162,7 @@ def test_rules_before_any_agent_are_nobodys():
 @pytest.mark.parametrize("end", ["\n", "\r", "\r\n", "\n\r", "\n\n"])
 @pytest.mark.parametrize("start", ["", "\ufeff", "\ufeff\n", "# a comment\n"])
 def test_lines_end_in_every_way_and_a_byte_order_mark_is_skipped(start, end):
-    text = start + end.join(["User-agent: a", "Disallow: /", "User-agent: *", "Disallow: /x", "Allow: /x/y"])
+    text = start + end.join(["User-agent: *", "Disallow: /x", "Allow: /x/y", "User-agent: a", "Disallow: /"])
     assert [allows(text, path) for path in ("/", "/x", "/x/y")] == [True, False, True]
 
 
