@@ -16,6 +16,7 @@ from focused.pages.tokens import word_to_id
 _DIGITS = re.compile(r"\d+")
 _MOST_CLASSES = 2
 _LONGEST_NAME = 40
+_LONGEST_LOOKED_AT = 400
 DEEPEST = 40
 """Deeper down than this, elements differ by accident of nesting; and hostile pages nest thousands deep."""
 
@@ -38,7 +39,9 @@ class Crumbs:
             del column[shared:]
         path, ids = (self._paths[-1], self._ids[-1]) if self._paths else ("", (0, 0))
         for element in ancestors[shared:]:
-            name = _name(element.tag, element.get("id", ""), element.get("class", ""))
+            identity, classes = element.get("id", ""), element.get("class", "")
+            # Cut before they are remembered: they are as long as their author pleases.
+            name = _name(element.tag[:_LONGEST_NAME], identity[:_LONGEST_LOOKED_AT], classes[:_LONGEST_LOOKED_AT])
             self._elements.append(element)
             self._names.append(name)
             # The items of a list are different elements on the same path.

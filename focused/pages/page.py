@@ -11,28 +11,29 @@ not rendered and are left out. The words of an image are its ``alt`` text.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from lxml import etree
 from numpy.typing import NDArray
 
+from focused.pages import guard
 from focused.pages.crumbs import DEEPEST, Crumbs
-from focused.pages.tokens import LEXICON, Ids, Lexicon, words
-from focused.pages.urls import Joiner, join
+from focused.pages.tokens import LEXICON, Ids, Lexicon, unspaced, words
+from focused.pages.urls import LONGEST, Joiner, join
 
 if TYPE_CHECKING:
     from focused.critics.base import Verdict
 
 _SKIPPED = frozenset({"script", "style", "template"})
 _FRAMES = frozenset({"frame", "iframe"})
-# libxml2 silently drops what is nested deeper than 2,048 or so.
-_NESTING_LIMIT = 2_000
 _FEW_WORDS = 20
-_CHARACTERS_A_WORD = 20
+_CHARACTERS_A_WORD, _CHARACTERS_AN_UNSPACED_WORD = 20, 2
+_LONGEST_TITLE = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,12 +168,19 @@ def texts_of(page: Page, begin: NDArray[np.int64], end: NDArray[np.int64]) -> li
     return [Text(page, i, j) for i, j in zip(begin.tolist(), end.tolist(), strict=True)]
 
 
-def parse_page(root: Any, url: str, limits: PageLimits = PageLimits(), *, lexicon: Lexicon = LEXICON) -> Page:
-    """Turn an lxml tree into a `Page`, in one walk."""
-    walk = _Walk(limits)
+def parse_page(
+    root: Any,
+    url: str,
+    limits: PageLimits = PageLimits(),
+    *,
+    lexicon: Lexicon = LEXICON,
+    left_out: Mapping[str, int] = MappingProxyType({}),
+) -> Page:
+    """Turn an lxml tree into a `Page`, in one walk; ``left_out`` says what the tree does not hold of it."""
+    walk = _Walk(limits, left_out)
     walk.run(root)
     leaves = walk.leaves
-    cut = _cut(leaves, limits.words * _CHARACTERS_A_WORD)
+    cut = _cut(leaves, limits.words)
     ids, starts = lexicon.leaves_to_ids(leaves)
     if cut or len(ids) > limits.words:
         walk.left_out["words"] = max(len(ids) - limits.words, 0) + cut // _CHARACTERS_A_WORD
@@ -192,36 +200,42 @@ def parse_page(root: Any, url: str, limits: PageLimits = PageLimits(), *, lexico
     )
 
 
-def _cut(leaves: list[str], room: int) -> int:
+def _cut(leaves: list[str], words: int) -> int:
     """Empty the leaves that are too much text to be looked at; how many characters that were."""
     length = sum(map(len, leaves))
-    if length <= room:
+    if length <= words * _CHARACTERS_AN_UNSPACED_WORD:
         return 0
+    room = words * _CHARACTERS_A_WORD
     for i, leaf in enumerate(leaves):
-        leaves[i] = leaf[: max(room, 0)]
-        room -= len(leaf)
+        kept = leaf[:room]
+        more = unspaced(kept) * (_CHARACTERS_A_WORD // _CHARACTERS_AN_UNSPACED_WORD - 1)
+        if more > room - len(kept):
+            kept = kept[: room * _CHARACTERS_AN_UNSPACED_WORD // _CHARACTERS_A_WORD]
+        leaves[i] = kept
+        room = max(room - len(kept) - more, 0)
     return length - sum(map(len, leaves))
 
 
 def page_from_html(html: str | bytes, url: str, limits: PageLimits = PageLimits()) -> Page:
     """Parse HTML that did not come through Scrapy (a file, an example's text)."""
-    parser = etree.HTMLParser(recover=True, huge_tree=True, encoding="utf-8" if isinstance(html, str) else None)
-    body = html.encode("utf-8", "surrogatepass") if isinstance(html, str) else html
-    root = etree.fromstring(body.replace(b"\x00", b"").strip() or b"<html/>", parser=parser)
-    return parse_page(etree.Element("html") if root is None else root, url, limits)
+    if isinstance(html, str):
+        root, left_out = guard.parse(html.encode("utf-8", "surrogatepass"))
+    else:
+        root, left_out = guard.parse(html, encoding=None)
+    return parse_page(root, url, limits, left_out=left_out)
 
 
 class _Walk:
     """One pass over the tree, from left to right."""
 
-    def __init__(self, limits: PageLimits) -> None:
+    def __init__(self, limits: PageLimits, left_out: Mapping[str, int]) -> None:
         self.limits = limits
         self.leaves: list[str] = []
         self.tags: list[str] = []
         self.tag_leaves: list[int] = []
         self.title = ""
         self.base = ""
-        self.left_out: dict[str, int] = {}
+        self.left_out = dict(left_out)
         self._hrefs: list[str] = []
         self._first: list[int] = []
         self._last: list[int] = []
@@ -235,7 +249,6 @@ class _Walk:
         open_links: list[tuple[Any, int]] = []
         stack: list[tuple[Any, Any]] = []
         most_leaves = self.limits.leaves
-        deepest = 0
         children = iter((root,))
         parent = None
         while True:
@@ -269,16 +282,16 @@ class _Walk:
             if text and not text.isspace():
                 leaves.append(text)
                 if tag == "title" and not self.title:
-                    self.title = text
+                    self.title = text[:_LONGEST_TITLE]
+                    self._leave_out("title", len(text) - len(self.title))
             elif not len(element) and tag not in {"html", "head", "body", "title", "meta", "link", "base"}:
                 leaves.append((element.get("alt") or "") if tag in {"img", "area"} else "")
             stack.append((parent, children))
-            deepest = max(deepest, len(stack))
             parent, children = element, iter(element)
         for _, link in open_links:
             self._last[link] = max(len(leaves) - 1, self._first[link])
-        if deepest >= _NESTING_LIMIT:
-            self.left_out["nesting"] = 1
+        # What follows </html> is a tree of its own to the parser.
+        self._leave_out("after_html", sum(1 for other in root.itersiblings() for _ in other.iter("*")))
 
     def _open_link(self, tag: str, element: Any, leaf: int) -> int | None:
         if tag in {"a", "area"}:
@@ -288,16 +301,23 @@ class _Walk:
         else:
             if tag == "base" and not self.base:
                 self.base = element.get("href") or ""
+                if len(self.base) > LONGEST:
+                    self._leave_out("addresses", 1)
+                    self.base = ""
             return None
         if href is None:
             return None
         if len(self._hrefs) >= self.limits.links:
-            self.left_out["links"] = self.left_out.get("links", 0) + 1
+            self._leave_out("links", 1)
             return None
         self._hrefs.append(href)
         self._first.append(leaf)
         self._last.append(leaf)
         return len(self._hrefs) - 1
+
+    def _leave_out(self, what: str, count: int) -> None:
+        if count:
+            self.left_out[what] = self.left_out.get(what, 0) + count
 
     def _place(self, stack: list[tuple[Any, Any]], parent: Any) -> None:
         # The first on the stack is what is above the root: nothing.
@@ -307,9 +327,11 @@ class _Walk:
         self._ends.append(end)
 
     def resolved_links(self, url: str) -> Links:
-        joiner = Joiner(join(url, self.base) or url)
-        targets = [joiner.join(href) for href in self._hrefs]
-        kept = [row for row, target in enumerate(targets) if target]
+        base = join(url, self.base)
+        joiner = Joiner(base if 0 < len(base) <= LONGEST else url)
+        targets = [joiner.join(href) if len(href) <= LONGEST else href for href in self._hrefs]
+        kept = [row for row, target in enumerate(targets) if target and len(target) <= LONGEST]
+        self._leave_out("addresses", sum(len(target) > LONGEST for target in targets) + (len(base) > LONGEST))
         # A link at the very end of a page cut short may point past its last leaf.
         most = max(len(self.leaves) - 1, 0)
         first, last = (np.minimum(np.array(leaves, np.int32)[kept], most) for leaves in (self._first, self._last))

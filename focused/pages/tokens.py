@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import groupby
 from zlib import crc32
 
@@ -37,6 +38,11 @@ def words(text: str) -> list[str]:
     return _split(text.replace(LEAF_END, " "))
 
 
+def unspaced(text: str) -> int:
+    """How many characters of a text are of scripts without spaces: about as many words does it have there."""
+    return 0 if text.isascii() else sum(map(len, _UNSPACED.findall(text)))
+
+
 def word_to_id(word: str) -> int:
     """The id of one (lower-case) word; never 0, which marks the end of a leaf."""
     return crc32(word.encode("utf-8", "surrogatepass")) or 1
@@ -52,7 +58,8 @@ class Lexicon(dict[str, int]):
         if len(self) > _CACHE_LIMIT:
             self.clear()
             self[LEAF_END] = 0
-        number = self[word] = word_to_id(word)
+        # Pages are read in threads, too: another one may just have cleared it of LEAF_END.
+        number = self[word] = 0 if word == LEAF_END else word_to_id(word)
         return number
 
     def leaves_to_ids(self, leaves: list[str]) -> tuple[Ids, NDArray[np.int64]]:
@@ -85,12 +92,18 @@ class CrawlLexicon(Lexicon):
             # Nothing takes them: this crawl keeps no records.
             self._new.clear()
         number = super().__missing__(word)
-        self._new[number] = word
+        if number:
+            self._new[number] = word
         return number
 
     def take_new(self) -> dict[int, str]:
         """The words met since the last call, by id."""
-        new, self._new = self._new, {}
+        new: dict[int, str] = {}
+        # One by one: a page that is read in a thread may be adding others.
+        with suppress(KeyError):
+            while True:
+                number, word = self._new.popitem()
+                new[number] = word
         return new
 
 

@@ -7,7 +7,9 @@ from hashlib import blake2b
 
 import ada_url
 
-# Longer ones are seldom met twice, and would fill the memory.
+LONGEST = 8_000
+"""No server that one meets takes a longer address."""
+# With their folder; longer ones are seldom met twice, and would fill the memory.
 _LONGEST_REMEMBERED = 500
 _IN_FOLDER = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~%")
 
@@ -39,10 +41,11 @@ class Joiner:
         # Of a base that is not normalised, nothing is left out.
         self._root = f"{scheme}://{host}/" if slash else base
         self._folder = f"{self._root}{path[: path.rfind('/') + 1]}" if slash else base
+        self._remembered = _LONGEST_REMEMBERED - len(self._folder)
 
     def join(self, href: str) -> str:
         """As `join` says."""
-        if len(href) > _LONGEST_REMEMBERED or not href:
+        if len(href) > self._remembered or not href:
             return join(self._base, href)
         if href[0] == "/":
             return _join(self._root, href)

@@ -23,6 +23,7 @@ _V4_COMPATIBLE = IPv6Network("::/96")
 _SITE_LOCAL = IPv6Network("fec0::/10")
 # Names that only an inner network knows: RFC 6761, 6762, 8375, and ICANN's reservation of ".internal".
 _INNER_SUFFIXES = ("localhost", "local", "internal", "home.arpa", "localdomain", "lan", "intranet")
+_LONGEST_REMEMBERED = 255
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -99,9 +100,13 @@ class AddressPolicy:
         return any(address in network and at in (None, port) for network, at in self._networks)  # type: ignore[operator]
 
 
-@lru_cache(10_000)
 def literal_address(host: str) -> Address | None:
     """The address that a host *is*, in any notation that browsers or the C library take; None for a name."""
+    return _literal_address(host) if len(host) <= _LONGEST_REMEMBERED else _literal_address.__wrapped__(host)
+
+
+@lru_cache(10_000)
+def _literal_address(host: str) -> Address | None:
     host = host.rstrip(".")
     with suppress(ValueError):
         return ip_address(host.strip("[]").split("%", 1)[0])

@@ -22,6 +22,10 @@ from focused.pages.urls import url_to_host
 from focused.safety.sessions import clean
 
 _REMEMBERED = 50_000
+# Longer ones are judged, and counted, each time: what is remembered is bounded in bytes, too.
+_LONGEST_REMEMBERED = 1_000
+# Of names in DNS.
+_LONGEST_HOST = 253
 _COUNTED_PATTERNS = 100_000
 _COUNTED_HOSTS = 100_000
 
@@ -85,7 +89,7 @@ class Scope:
             return [None] * len(urls)
         admitted: list[str | None] = []
         for url in urls:
-            address, reason = self._verdict(url)
+            address, reason = self._verdict(url) if len(url) <= _LONGEST_REMEMBERED else self._judge(url)
             if reason:
                 self.refused[reason] += 1
             admitted.append(address)
@@ -106,7 +110,7 @@ class Scope:
         cleaned = clean(url) if "?" in url or ";" in url or "/(" in url else url
         if cleaned != url:
             # The clean address may have been seen, and counted, before.
-            return self._verdict(cleaned)
+            return self._verdict(cleaned) if len(cleaned) <= _LONGEST_REMEMBERED else self._judge(cleaned)
         host = url_to_host(url)
         reason = self._reason(url, host) or self._limit(url, host)
         return (None, reason) if reason else (url, "")
@@ -115,7 +119,7 @@ class Scope:
         rules = self.rules
         if not url.startswith(("http://", "https://")) or not host:
             return "scheme"
-        if rules.length and len(url) > rules.length:
+        if (rules.length and len(url) > rules.length) or len(host) > _LONGEST_HOST:
             return "length"
         return self._reason_of_host(host) or self._pattern_reason(url) or self._parts_reason(url)
 

@@ -19,7 +19,8 @@ from twisted.python.failure import Failure
 from focused.enabling import enable
 from focused.errors import Postponed, Refused
 from focused.pages.fetched import Fetched
-from focused.responses import limits_of, response_to_page_now
+from focused.pages.tokens import LEXICON
+from focused.responses import limits_of, response_to_page
 from focused.running.loop import Stopped
 from focused.scheduling.requests import META
 from focused.starting import demote_lists
@@ -70,11 +71,11 @@ class ExamplesSpider(Spider):
         for url in self.urls:
             yield Request(url, self.parse, errback=self.failed, cb_kwargs={"asked": url}, dont_filter=True)
 
-    def parse(self, response: Response, asked: str) -> None:
+    async def parse(self, response: Response, asked: str) -> None:
         """A page that arrived, perhaps by redirects."""
         try:
             if isinstance(response, TextResponse):
-                self.fetched.pages[asked] = response_to_page_now(response, limits_of(self.settings))
+                self.fetched.pages[asked] = await response_to_page(response, limits_of(self.settings), LEXICON)
             else:
                 self.fetched.failures[asked] = "not HTML"
         except Exception:

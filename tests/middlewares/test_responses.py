@@ -5,7 +5,9 @@ import asyncio
 import pytest
 from scrapy.http import HtmlResponse
 
-from focused.responses import safe_root, safe_root_now
+from focused.pages.page import PageLimits
+from focused.pages.tokens import LEXICON
+from focused.responses import response_to_page, response_to_page_now
 
 HTML = {"Content-Type": "text/html"}
 BOMB = b"<p " + b" ".join(b"a%d=1" % i for i in range(20_000)) + b">x</p><a href=/1>one</a>"
@@ -18,30 +20,29 @@ def response(body, encoding="utf-8"):
 
 def test_the_tree_of_a_small_page_is_that_of_its_selector():
     page = response(b"<a href=/1>one</a>")
-    root, left_out = safe_root_now(page)
-    assert root is page.selector.root
-    assert left_out == {}
+    root = page.selector.root
+    assert response_to_page_now(page, PageLimits()).left_out == {}
+    assert page.selector.root is root
 
 
 @pytest.mark.parametrize(("body", "what", "links"), [(BOMB, "attributes", 1), (DEEP, "nesting", 2)])
 def test_a_guarded_page_is_the_same_for_callbacks(body, what, links):
     page = response(body)
-    root, left_out = safe_root_now(page)
-    assert left_out[what] > 0
-    assert page.selector.root is root
+    assert response_to_page_now(page, PageLimits()).left_out[what] > 0
     assert len(page.css("a::attr(href)").getall()) == links
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "latin-1", "utf-8"])
 def test_large_pages_are_read_in_their_encoding(encoding):
     body = ("<p>größe</p>" * 9_000).encode(encoding)
-    root, _ = safe_root_now(response(body, encoding))
-    assert root.findtext(".//p") == "größe"
+    page = response(body, encoding)
+    assert response_to_page_now(page, PageLimits()).leaves[0] == "größe"
+    assert page.css("p::text").get() == "größe"
 
 
 def test_small_bodies_need_no_thread():
-    root, _ = asyncio.run(safe_root(response(DEEP)))
-    assert len(root.findall(".//a")) == 2
+    page = asyncio.run(response_to_page(response(DEEP), PageLimits(), LEXICON))
+    assert len(page.links) == 2
 
 
 def test_large_bodies_are_parsed_in_a_thread(server, crawl):
@@ -49,5 +50,5 @@ def test_large_bodies_are_parsed_in_a_thread(server, crawl):
     server.answers["/deep"] = (200, HTML, DEEP + b"<p>words</p>" * 9_000)
     server.answers["/long"] = (200, HTML, b"<a href=/1>one</a>" * 9_000)
     done = crawl(f"{server.root}/bomb", f"{server.root}/deep", f"{server.root}/long", one_by_one=True)
-    assert [(end["links"], end["css_links"]) for end in done.ends] == [(1, 1), (2, 2), (9_000, 9_000)]
-    assert [list(end["left_out"]) for end in done.ends] == [["attributes"], ["nesting"], []]
+    assert [(end["links"], end["css_links"]) for end in done.ends] == [(1, 1), (2, 2), (2_000, 9_000)]
+    assert [list(end["left_out"]) for end in done.ends] == [["attributes"], ["nesting"], ["links"]]

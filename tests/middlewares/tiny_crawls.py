@@ -21,7 +21,9 @@ from scrapy.settings import Settings
 from scrapy.utils.log import configure_logging
 from scrapy.utils.reactor import install_reactor
 
-from focused.responses import safe_root
+from focused.pages.page import PageLimits
+from focused.pages.tokens import LEXICON
+from focused.responses import response_to_page
 
 SETTINGS = {
     "TELNETCONSOLE_ENABLED": False,
@@ -65,8 +67,8 @@ class TinySpider(Spider):
 
     async def parse(self, response):
         end = {"url": response.request.url, "status": response.status, "bytes": len(response.body), "at": monotonic()}
-        root, left_out = await safe_root(response)
-        end |= {"links": len(root.findall(".//a")), "css_links": len(response.css("a")), "left_out": left_out}
+        page = await response_to_page(response, PageLimits(), LEXICON)
+        end |= {"links": len(page.links), "css_links": len(response.css("a")), "left_out": page.left_out}
         self.ends.append({**end, "kind": type(response).__name__, "text": response.text[:200]})
 
     def failed(self, failure):

@@ -20,8 +20,9 @@ from scrapy.http import HtmlResponse
 
 from focused.arrays import load_arrays
 from focused.files import write_whole
-from focused.pages.page import Page, parse_page
+from focused.pages.page import Page, PageLimits
 from focused.pages.urls import join, url_to_host
+from focused.responses import response_to_page_now
 from focused.warc.response import to_response
 from focused.warc.web import REDIRECTS, Web, normal_form
 
@@ -132,9 +133,9 @@ def build_graph(web: Web) -> Graph:
 def read_page(web: Web, row: int) -> Page:
     """A recorded page as the spider parses it; one without links and words if it is not HTML."""
     response = to_response(web.urls[row], web.response(row))
-    if isinstance(response, HtmlResponse):
-        return parse_page(response.selector.root, response.url)
-    return parse_page(HtmlResponse(response.url, body=b"<html></html>").selector.root, response.url)
+    if not isinstance(response, HtmlResponse):
+        response = HtmlResponse(response.url, body=b"<html></html>")
+    return response_to_page_now(response, PageLimits())
 
 
 def host_and_port(url: str) -> str:
