@@ -40,8 +40,8 @@ class Crumbs:
         path, ids = (self._paths[-1], self._ids[-1]) if self._paths else ("", (0, 0))
         for element in ancestors[shared:]:
             identity, classes = element.get("id", ""), element.get("class", "")
-            # Cut before they are remembered: they are as long as their author pleases.
-            name = _name(element.tag[:_LONGEST_NAME], identity[:_LONGEST_LOOKED_AT], classes[:_LONGEST_LOOKED_AT])
+            # Cut before they are remembered: they are as long as their author pleases. Tags are not, to the parser.
+            name = _name(element.tag, identity[:_LONGEST_LOOKED_AT], classes[:_LONGEST_LOOKED_AT])
             self._elements.append(element)
             self._names.append(name)
             # The items of a list are different elements on the same path.

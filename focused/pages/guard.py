@@ -183,10 +183,7 @@ def _parse(body: bytes, base_url: str, encoding: str | None) -> Any:
 
 
 def _is_cut_short(root: Any) -> bool:
-    """Did the parser stop at what is nested too deeply? This is the last in the tree, then.
-
-    Its log does not always say so: it ends after a hundred errors.
-    """
+    """Did the parser stop at what is nested too deeply? This is the last in the tree, then."""
     for last in root.itersiblings():
         root = last
     depth = 0

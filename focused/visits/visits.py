@@ -8,6 +8,7 @@ of redirects.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 
@@ -18,6 +19,8 @@ from focused.safety.scope import Scope
 from focused.visits.seeds import learn_from_seed
 from focused.visits.training import Training
 from focused.visits.visit import FoundLinks, Scored, Visit
+
+logger = logging.getLogger(__name__)
 
 UNFOLLOWED = "unfollowed"
 """The note of a job that says how many links were not followed, since their pages had the content of others."""
@@ -43,6 +46,7 @@ class Visits:
         self._follow_duplicates = follow_duplicates
         self._can_revise = isinstance(store, VerdictStore)
         self._open: dict[int, Visit] = {}
+        self._left_out: set[str] = set()
 
     @property
     def learning_critic(self) -> LearningCritic | None:
@@ -71,6 +75,12 @@ class Visits:
         if visit.page is not None:
             return
         for what, count in page.left_out.items():
+            if what not in self._left_out:
+                self._left_out.add(what)
+                logger.info(
+                    "%s was not read in whole: %s (%d). More of the kind are only counted, in focused/page/left_out/%s",
+                    page.url, what, count, what,
+                )  # fmt: skip
             self._count(f"focused/page/left_out/{what}", count)
         if visit.lease.seed:
             learn_from_seed(self.critic, self._store, page)

@@ -4,7 +4,10 @@ import asyncio
 
 import pytest
 from scrapy.http import HtmlResponse
+from scrapy.linkextractors import LinkExtractor
+from scrapy.utils.response import get_meta_refresh
 
+from focused.pages import guard
 from focused.pages.page import PageLimits
 from focused.pages.tokens import LEXICON
 from focused.responses import response_to_page, response_to_page_now
@@ -30,6 +33,16 @@ def test_a_guarded_page_is_the_same_for_callbacks(body, what, links):
     page = response(body)
     assert response_to_page_now(page, PageLimits()).left_out[what] > 0
     assert len(page.css("a::attr(href)").getall()) == links
+
+
+def test_of_a_page_that_is_cut_nobody_parses_the_rest(monkeypatch):
+    monkeypatch.setattr(guard, "MOST_NODES", 1_000)
+    page = response(b"<p><a href=/x>x</a>" * 5_000)
+    left_out = response_to_page_now(page, PageLimits()).left_out
+    assert left_out["tags"] > 14_000
+    assert len(page.css("a")) == len(LinkExtractor(unique=False).extract_links(page)) < 1_000
+    assert get_meta_refresh(page) == (None, None)
+    assert page.selector is page.selector
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "latin-1", "utf-8"])
