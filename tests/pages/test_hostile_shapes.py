@@ -81,7 +81,12 @@ def test_a_page_is_cut_before_its_tree_outgrows_its_bound(monkeypatch, piece):
     monkeypatch.setattr(guard, "MOST_TAGS", 6_000)
     given_to_the_parser = []
     parse = guard._parse
-    monkeypatch.setattr(guard, "_parse", lambda body, *rest: given_to_the_parser.append(body) or parse(body, *rest))
+
+    def watched(body, *rest):
+        given_to_the_parser.append(body)
+        return parse(body, *rest)
+
+    monkeypatch.setattr(guard, "_parse", watched)
     root, left_out = guard.parse(b"<body>" + piece * 10_000)
     assert left_out["tags"] > 3_000
     # The parser adds <html> and <head>.
@@ -156,6 +161,7 @@ def long_names(number):
     return f"<x{text} class='{text} c' id='{text}'><a href=/1>x</a></x{text}>"
 
 
+SCOPE = Scope(Rules(length=0))
 REMEMBERING = {
     "names of elements": lambda i: page_from_html(long_names(i), URL),
     "joined addresses": lambda i: page_from_html(f"<base href='/{i}{'b' * 7_000}/'>" + "<a href=1>x</a>" * 9, URL),
@@ -163,7 +169,6 @@ REMEMBERING = {
     "hosts in scope": lambda i: SCOPE.admit([f"http://{i}{'x' * 7_000}.example/"], 0),
     "hosts that may be inner": lambda i: literal_address(f"{i}{'x' * 7_000}.example"),
 }
-SCOPE = Scope(Rules(length=0))
 
 
 @pytest.mark.parametrize("remember", REMEMBERING.values(), ids=REMEMBERING)
