@@ -47,7 +47,7 @@ def test_the_page_is_met_and_its_neighbours_are_fetched(crawled: CrawlResult, na
 
 
 def test_memory_stays_bounded(crawled: CrawlResult):
-    # 420 on an idle machine; on a busy one several of the worst pages are parsed at the same time (960 was seen). The
+    # 420 on an idle machine; on a busy one it may be more (960 was seen when many were parsed at the same time). The
     # bombs alone would be gigabytes.
     assert crawled.peak_mb < 1_500
 
