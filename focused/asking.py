@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from asyncio import CancelledError
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from inspect import isclass, iscoroutinefunction
 from threading import Thread
@@ -44,18 +44,21 @@ class TeacherFailed(Exception):
 class Asking:
     """Chooses questions, asks the teacher, keeps the answers. Asks nothing in a crawl that has no teacher.
 
+    Of several workers of a crawl one asks, about the pages of all.
+
     ``has_news`` says whether there may be answers that the critic has not learned from.
     """
 
-    def __init__(self, crawler: Crawler, store: FrontierStore, critic: Critic) -> None:
+    def __init__(self, crawler: Crawler, store: FrontierStore, critic: Critic, candidates: Candidates) -> None:
         settings = crawler.settings
         # It may have been killed before it learned, or somebody answered while it rested.
         self.has_news = isinstance(store, AnswerStore) and bool(store.answers())
         self._stats, self._topic, self._store = crawler.stats, topic_of(crawler), store
         self._name: str = read(settings, "FOCUSED_TEACHER")
         self._at_once: int = read(settings, "FOCUSED_TEACHER_AT_ONCE")
+        self._most: int = read(settings, "FOCUSED_TEACHER_ANSWERS")
         self._timeout: float = read(settings, "FOCUSED_TEACHER_TIMEOUT")
-        self._candidates = Candidates()
+        self._candidates = candidates
         self._failures = self._left = 0
         self._is_asking = False
         try:
@@ -66,16 +69,20 @@ class Asking:
 
     def _begin(self, crawler: Crawler, store: FrontierStore, critic: Critic) -> None:
         if not isinstance(store, AnswerStore):
-            raise TeacherFailed("a crawl that several workers share cannot keep answers")
+            raise TeacherFailed("where this job is kept, there is no place for answers")
         if not (isinstance(critic, LearningCritic) and critic.is_learning):
             raise TeacherFailed(f"the critic {critic.name} does not learn here")
         try:
             self._ask = make_teacher(self._name, crawler)
         except Exception as error:
             raise TeacherFailed(f"it cannot be made: {error!r}") from error
-        given = sum(answer.who == self._name for answer in store.answers().values())
-        self._left = max(read(crawler.settings, "FOCUSED_TEACHER_ANSWERS") - given, 0)
+        self._count_left(store.answers())
         self._next = next_questions(store.standing().pages)
+
+    def _count_left(self, answers: Mapping[int, Answer]) -> None:
+        """How many answers are wanted still: earlier starts and other workers have asked, too."""
+        given = sum(answer.who == self._name for answer in answers.values())
+        self._left = max(self._most - given, 0)
 
     def add(self, visit: Visit) -> None:
         """A page has come in that may be asked about."""
@@ -86,7 +93,14 @@ class Asking:
     @property
     def is_due(self) -> bool:
         """Is it time to ask?"""
-        return self._left > 0 and not self._is_asking and self._store.standing().pages >= self._next
+        is_time = self._left > 0 and not self._is_asking and self._store.standing().pages >= self._next
+        if is_time and not self._candidates.is_asking_here:
+            # It is another worker's turn; should this one take over, it goes on from here.
+            assert isinstance(self._store, AnswerStore)
+            self._next = next_questions(self._store.standing().pages)
+            self._count_left(self._store.answers())
+            return False
+        return is_time
 
     async def ask(self) -> None:
         """Ask some questions and keep the answers, if there are any."""
@@ -103,7 +117,9 @@ class Asking:
     async def _choose(self) -> tuple[list[Candidate], list[float]]:
         """The pages to ask about, and their relevance."""
         assert isinstance(self._store, AnswerStore)
-        self._candidates.remove(self._store.answers().keys())
+        answers = self._store.answers()
+        self._count_left(answers)
+        self._candidates.remove(answers.keys())
         open_ = self._candidates.open()
         if not open_:
             return [], []

@@ -6,7 +6,7 @@ name in the entry points ``focused.frontiers`` stands for a module with the two 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Protocol, cast
 
@@ -21,6 +21,7 @@ from focused.frontier.store import FrontierStore, JobRefused, Lease
 from focused.prioritizers.base import Prioritizer
 from focused.registry import UnknownName, find
 from focused.topics.topic import Topic
+from focused.visits.questions import Candidates
 from focused.visits.training import Training
 
 if TYPE_CHECKING:
@@ -56,13 +57,17 @@ class Company:
 
 @dataclass(frozen=True, slots=True)
 class OpenJob:
-    """A job that is open. ``folder`` holds its records, if they are in one; ``lasts``: it can be gone on with."""
+    """A job that is open. ``folder`` holds its records, if they are in one; ``lasts``: it can be gone on with.
+
+    ``candidates`` are the pages about which a teacher may be asked.
+    """
 
     store: FrontierStore
     training: Training
     company: Company
     folder: Path | None = None
     lasts: bool = True
+    candidates: Candidates = field(default_factory=Candidates)
 
 
 class JobPlace(Protocol):

@@ -56,7 +56,7 @@ class Learning:
         self._next_revision = next_revision(job.store.standing().pages)
         self._per_page: int = read(crawler.settings, "FOCUSED_RESCORE_PER_PAGE")
         self._save_every: int = read(crawler.settings, "FOCUSED_SAVE_EVERY")
-        self._asking = Asking(crawler, job.store, visits.critic)
+        self._asking = Asking(crawler, job.store, visits.critic, job.candidates)
         self._credit = 0
         self._busy = False
         if visits.critic.is_learning and visits.learning_critic is None:

@@ -80,10 +80,10 @@ class Pool:
         version = self._server.ask("save_model", name, upto, digest, raw, critic)
         return (int(version), _stamp(digest)) if version else None
 
-    def publish_critic(self, critic: LearningCritic, pages: int) -> bool:
+    def publish_critic(self, critic: LearningCritic, pages: int, answers: int = 0) -> bool:
         """Give the next version of the critic to all; False if another worker is the trainer, or was, meanwhile."""
         raw = save_arrays(critic.learned())
-        return self.verdicts.publish(critic, raw, _digest(raw), pages)
+        return self.verdicts.publish(critic, raw, _digest(raw), pages, answers)
 
     def newest(self, critic: LearningCritic) -> LearningCritic:
         """The critic as it was published last; the given one, which judges at the same time, stays as it is."""

@@ -10,6 +10,7 @@ four, eight or sixteen) in a second one.
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.frontier.store import Answer, Says
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Prioritizer
 
@@ -193,3 +195,14 @@ def _walk(
 def body(url: bytes, request: bytes) -> bytes:
     """An address and a request as they stand in a record."""
     return url + request + bytes(-(len(url) + len(request)) % _WORD)
+
+
+def answer_to_bytes(answer: Answer) -> bytes:
+    """What somebody said of the page of a link."""
+    return json.dumps([answer.said, answer.who, answer.time, answer.relevance]).encode()
+
+
+def bytes_to_answer(link: int, data: bytes) -> Answer:
+    """What `answer_to_bytes` wrote."""
+    said, *rest = json.loads(data)
+    return Answer(link, Says(said), *rest)

@@ -68,7 +68,8 @@ class SharedStanding(Standing):
 
     ``critic`` is the newest version of a critic that learns on the job, from ``learned_at`` pages; ``judged`` is the
     version by which all pages before it were judged anew, and ``outdated`` counts those that came in since then with
-    older verdicts.
+    older verdicts. ``answers`` counts what somebody said of pages, and ``learned_answers`` how much of it that version
+    knows.
     """
 
     model: int = 0
@@ -78,6 +79,8 @@ class SharedStanding(Standing):
     learned_at: int = 0
     judged: int = 0
     outdated: int = 0
+    answers: int = 0
+    learned_answers: int = 0
     dropped: int = 0
     taken_back: int = 0
     refused: int = 0

@@ -9,7 +9,7 @@ acknowledged and the next link is leased. Only a worker's own leases are in its 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from math import isinf, nan
@@ -25,6 +25,7 @@ from focused.critics.base import RELEVANT, Critic, LearningCritic, Verdict
 from focused.frontier.store import (
     SEED_RANK,
     Admitted,
+    Answer,
     Gate,
     JobRefused,
     KeptPages,
@@ -35,6 +36,7 @@ from focused.frontier.store import (
     Outcome,
     PageRecord,
     Rescoring,
+    Says,
     StoreBroken,
 )
 from focused.pages.evidence import Evidence
@@ -43,7 +45,7 @@ from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Lessons, Prioritizer
 from focused.redis.lessons import pooled_to_bytes
 from focused.redis.pool import Pool
-from focused.redis.records import Packing, body, version_of
+from focused.redis.records import Packing, answer_to_bytes, body, version_of
 from focused.redis.server import Server, SharedStanding, operation
 from focused.redis.verdicts import class_to_bytes
 
@@ -51,6 +53,8 @@ FORMAT = 4
 # What the script knows of an address.
 _KNOWN = np.dtype([("link", "<u4"), ("state", "u1"), ("wanted", "u1"), ("relevance", "<f4")])
 _LONGEST_URL = 65_535
+# Redis serves nobody else while it reads so many pages that were offered.
+_OFFERED_AT_ONCE = 100
 _NO_LIMIT = 2**31
 # How many links may be given back because this worker's own gate says later, before there is none for now.
 _MOST_REFUSED = 16
@@ -135,6 +139,7 @@ class RedisStore:
         self._acknowledged: list[PageRecord] = []
         self._tokens = 0
         self._wake: float | None = None
+        self.is_trainer = False
         self._join(dict(identity or {}))
 
     def _join(self, identity: dict[str, str]) -> None:
@@ -311,7 +316,8 @@ class RedisStore:
 
     def train(self, seconds: float) -> bool:
         """Take or keep the role of the one who trains, for so many seconds; False if another worker has it."""
-        return bool(self._ask("train", float(seconds)))
+        self.is_trainer = bool(self._ask("train", float(seconds)))
+        return self.is_trainer
 
     def next_wake(self) -> float | None:
         return self._wake
@@ -436,6 +442,26 @@ class RedisStore:
         self.commit()
         if self.server.standing.has_outdated:
             self._pool.verdicts.settle(self._pool.newest(critic))
+
+    # --- what somebody says of pages ---------------------------------------------------------------------------
+
+    def keep_answers(self, answers: Iterable[Answer]) -> None:
+        kept = list(answers)
+        say_something = sum(one.said is not Says.UNKNOWN for one in kept)
+        self._ask("keep_answers", {_number(one.link): answer_to_bytes(one) for one in kept}, say_something)
+
+    def answers(self) -> dict[int, Answer]:
+        self.commit()
+        return self._pool.verdicts.answers()
+
+    def offer(self, page: bytes, most: int) -> None:
+        """Keep a page about which somebody may be asked; of so many the oldest makes room."""
+        self._tell("offer", page, most)
+
+    def offered(self, most: int) -> Iterator[bytes]:
+        """The pages that workers have offered last."""
+        for begin in range(0, most, _OFFERED_AT_ONCE):
+            yield from self._read("offered", begin, begin + _OFFERED_AT_ONCE - 1)
 
     # --- what was learned, and notes ---------------------------------------------------------------------------
 
@@ -592,6 +618,10 @@ def _page_fields(page: PageRecord) -> dict[str, Any]:
 
 def _key(number: int) -> bytes:
     return number.to_bytes(8, "big")
+
+
+def _number(link: int) -> bytes:
+    return link.to_bytes(4, "big")
 
 
 def _to_bytes(text: str) -> bytes:

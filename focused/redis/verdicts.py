@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from focused.arrays import known_or
 from focused.critics.base import RELEVANT, LearningCritic, Verdict
-from focused.frontier.store import KeptPages, Outcome, StoreBroken
+from focused.frontier.store import Answer, KeptPages, Outcome, StoreBroken
 from focused.prioritizers.base import Lessons, Prioritizer
 from focused.redis.lessons import Pooled
-from focused.redis.records import version_of
+from focused.redis.records import bytes_to_answer, version_of
 from focused.redis.server import Server
+from focused.visits.revision import judge_again, known_answers
 
 logger = logging.getLogger(__name__)
 
@@ -52,6 +53,12 @@ class SharedVerdicts:
                 yield self._kept(range(first, min(first + _GISTS_AT_ONCE, last + 1)), before)
 
         return read
+
+    def answers(self) -> dict[int, Answer]:
+        """As `focused.frontier.store.AnswerStore` says."""
+        found = self._server.ask("answers")
+        pairs = ((int.from_bytes(link, "big"), raw) for link, raw in zip(found[::2], found[1::2], strict=True))
+        return {link: bytes_to_answer(link, raw) for link, raw in pairs}
 
     def _kept(self, orders: Sequence[int], before: int | None = None) -> KeptPages:
         found = self._server.ask("gists", list(orders), False if before is None else before)
@@ -88,9 +95,9 @@ class SharedVerdicts:
 
     # --- changing ----------------------------------------------------------------------------------------------
 
-    def publish(self, critic: LearningCritic, state: bytes, digest: bytes, pages: int) -> bool:
-        """Give all the next version of the critic, which has learned from so many pages; False if there is one."""
-        return bool(self._server.ask("save_critic", critic.version, pages, digest, state))
+    def publish(self, critic: LearningCritic, state: bytes, digest: bytes, pages: int, answers: int) -> bool:
+        """Give all the next version of the critic, which knows so many pages and answers; False if there is one."""
+        return bool(self._server.ask("save_critic", critic.version, pages, answers, digest, state))
 
     def revise(self, version: int, links: Sequence[int], verdicts: Sequence[Verdict]) -> None:
         """New verdicts take the place of older ones."""
@@ -118,9 +125,10 @@ class SharedVerdicts:
         standing = self._server.standing
         if not standing.has_outdated or standing.critic != critic.version or self.has_failed(critic):
             return
+        answers = known_answers(self.answers())
         try:
             for pages in self._outdated(critic.version):
-                self.revise(critic.version, pages.links, critic.judge_again(pages.gists))
+                self.revise(critic.version, pages.links, judge_again(critic, pages, answers))
         except StoreBroken:
             raise
         except Exception:

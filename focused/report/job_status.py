@@ -36,10 +36,7 @@ from focused.report.text import WIDE, clock, counted, short, time_span
 from focused.scheduling.starts import ABOUT, noted, read_starts
 from focused.visits.training import LESSONS, MODEL
 
-_ANSWERS = """
-SELECT total(said = 'yes'), total(said = 'no'), total(said = 'unknown'),
-    total(said IN ('yes', 'no') AND relevance >= ?1), total(said = 'yes' AND relevance >= ?1)
-FROM answers WHERE number IN (SELECT max(number) FROM answers GROUP BY link)"""
+_ANSWERS = "SELECT said, relevance FROM answers WHERE number IN (SELECT max(number) FROM answers GROUP BY link)"
 _TIME = "json_extract(item, '$.time')"
 
 
@@ -123,7 +120,7 @@ def read_job_status(connection: sqlite3.Connection, job: str, pid: int | None, m
         **_pages(connection, starts, now if running else None),
         **_links(connection, most_hosts),
         **_learned(connection),
-        answers=_answers(connection),
+        answers=AnswerCounts.of(connection.execute(_ANSWERS)),
         read=now.isoformat(timespec="seconds"),
         seconds=round(monotonic() - start, 3),
     )
@@ -222,8 +219,3 @@ def _learned(connection: sqlite3.Connection) -> dict[str, Any]:
     model = connection.execute("SELECT version, seq FROM models WHERE name = ?", (MODEL,)).fetchone()
     lessons = noted(connection, LESSONS)
     return {"model": ModelSaved(*model) if model else None, "lessons": int(lessons) if lessons else None}
-
-
-def _answers(connection: sqlite3.Connection) -> AnswerCounts | None:
-    counts = AnswerCounts(*map(int, connection.execute(_ANSWERS, (RELEVANT,)).fetchone()))
-    return counts if counts.yes + counts.no + counts.unknown else None

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Self
 
-from focused.frontier.store import Outcome
+from focused.critics.base import RELEVANT
+from focused.frontier.store import Outcome, Says
 from focused.report.text import WIDE, counted, listed, outcomes_in_words, short
 
 RUNNING, ENDED, CUT_SHORT = "running", "ended", "cut short"
@@ -40,6 +41,14 @@ class AnswerCounts:
     unknown: int
     found: int
     found_wanted: int
+
+    @classmethod
+    def of(cls, answers: Iterable[tuple[str, float]]) -> Self | None:
+        """The counts of what was said, each with the relevance of its page by then; None if nothing was."""
+        said = [one for one in answers if one[0] != Says.NOTHING]
+        yes, no, unknown = (sum(what == which for what, _ in said) for which in (Says.YES, Says.NO, Says.UNKNOWN))
+        found = [what for what, relevance in said if relevance >= RELEVANT and what != Says.UNKNOWN]
+        return cls(yes, no, unknown, len(found), found.count(Says.YES)) if said else None
 
     def in_words(self) -> str:
         """The counts, and what they say of the critic's verdicts."""

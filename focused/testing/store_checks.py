@@ -12,11 +12,14 @@ from focused.critics.base import Verdict
 from focused.frontier.store import (
     SEED_RANK,
     Admitted,
+    Answer,
+    AnswerStore,
     FrontierStore,
     Lease,
     NewLink,
     Outcome,
     PageRecord,
+    Says,
     VerdictStore,
 )
 from focused.pages.evidence import Evidence
@@ -355,6 +358,26 @@ def _kept(store: Any, before: int | None = None) -> tuple[list[int], list[bytes]
     return [link for pages in read for link in pages.links], [gist for pages in read for gist in pages.gists]
 
 
+def answers_are_kept(driver: StoreDriver) -> None:
+    """Where the store allows that: the last one about a page counts, also where it takes back what was said."""
+    if not isinstance(driver.store, AnswerStore):
+        return
+    driver.seed("http://seed/", "http://h/a")
+    driver.page("http://seed/", 0.5)
+    driver.page("http://h/a", 0.75)
+    seed, link = driver.store.known(["http://seed/", "http://h/a"]).links.tolist()
+    assert driver.store.answers() == {}
+    yes, unknown = Answer(seed, Says.YES, "me", "day 1", 0.5), Answer(link, Says.UNKNOWN, "you Ω", "day 1", 0.75)
+    driver.store.keep_answers([yes, unknown])
+    store: Any = driver.again()
+    assert store.answers() == {seed: yes, link: unknown}
+    no, back = Answer(seed, Says.NO, "you Ω", "day 2", 1 / 3), Answer(link, Says.NOTHING, "me", "day 3", 0.0)
+    store.keep_answers([no])
+    store.keep_answers([back])
+    store.keep_answers([])
+    assert driver.again().answers() == {seed: no, link: back}  # type: ignore[attr-defined]  # it is such a store
+
+
 def what_was_learned_and_noted_is_kept(driver: StoreDriver) -> None:
     """Models and notes, by name."""
     store = driver.store
@@ -380,6 +403,7 @@ CHECKS: tuple[Callable[[StoreDriver], None], ...] = (
     a_redirect_to_a_page_fetched_before_teaches_its_verdict,
     a_link_may_wait_again_or_be_asked_for,
     verdicts_can_be_revised,
+    answers_are_kept,
     what_was_learned_and_noted_is_kept,
 )
 """What `check_store` checks, one by one."""

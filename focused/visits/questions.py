@@ -20,8 +20,9 @@ from focused.pages.urls import url_to_host
 if TYPE_CHECKING:
     from focused.critics.bag import Bag
 
+MOST_PAGES = 1_000
+"""So many pages may be asked about, those fetched last."""
 _MOST_TEXT = 4_000
-_MOST_PAGES = 1_000
 _LEAST = 0.1
 """A page of less relevance is hardly ever wanted: the question would be wasted."""
 _FIRST = 12
@@ -58,10 +59,15 @@ class Candidates:
         self._open: dict[int, Candidate] = {}
         self._asked: list[Candidate] = []
 
+    @property
+    def is_asking_here(self) -> bool:
+        """Is it this process that asks? Of several workers of a crawl one does."""
+        return True
+
     def add(self, candidate: Candidate) -> None:
         """One more; the oldest makes room."""
         self._open[candidate.link] = candidate
-        if len(self._open) > _MOST_PAGES:
+        if len(self._open) > MOST_PAGES:
             del self._open[next(iter(self._open))]
 
     def remove(self, links: Collection[int]) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from focused.critics.base import Critic, LearningCritic, Verdict
-from focused.frontier.store import AnswerStore, FrontierStore, KeptPages, VerdictStore
+from focused.frontier.store import Answer, AnswerStore, FrontierStore, KeptPages, VerdictStore
 from focused.prioritizers.base import Lessons, Prioritizer
 from focused.prioritizers.trainer import Trainer
 from focused.visits.training import CRITIC, MODEL
@@ -44,6 +44,11 @@ def next_revision(pages: int) -> int:
     while due <= pages:
         due *= 2
     return due
+
+
+def known_answers(answers: Mapping[int, Answer]) -> dict[int, bool]:
+    """Whether pages are wanted of which somebody has said so, by their links."""
+    return {link: one.is_wanted for link, one in answers.items() if one.is_wanted is not None}
 
 
 def learn_and_judge(
@@ -129,8 +134,7 @@ class Revision:
         self._read_pages = store.kept_pages()
         trainer.taught_by = self._taught_by = trainer.taught_by or critic
         self._count = store.standing().pages
-        answers = store.answers() if isinstance(store, AnswerStore) else {}
-        self._answers = {link: one.is_wanted for link, one in answers.items() if one.is_wanted is not None}
+        self._answers = known_answers(store.answers()) if isinstance(store, AnswerStore) else {}
         self._links: list[int] = []
         self._verdicts: list[Verdict] = []
         self._new = store.prioritizer

@@ -29,12 +29,16 @@
 --   model:NAME  hash: version, upto, digest, data, and the version of the critic by whose verdicts it was taught;
 --               of the critic: upto = how many pages there were; meta: judged = by which version all pages before it
 --               were judged anew
+--   said        hash: number of a link -> what somebody said of its page (JSON); meta: answers = how many answers came
+--               that say something, learned_answers = how many of them the critic knows
+--   questions   list: the newest pages about which a teacher may be asked; kept while there is one to be asked
 --   notes       hash
 
 local call, INF, UNKNOWN = nil, 1 / 0, 0 / 0
 local WORKER, OPTIONS, NOW, PREFIX, SILENCE, SOON
 local META, IDS, LINKS, PAGES, ITEMS, HOSTS, NAMES, PACES, READY, RESTING, ASLEEP, SUSPECTS, SUSPECTED, TARGETS, DIGESTS,
-  WORKERS, ANSWERS, OUTCOMES, LESSONS, TAUGHT, NOTES, RECENT, CROWDS, PAST, WORDS, SHORTS, GISTS, OUTDATED
+  WORKERS, ANSWERS, OUTCOMES, LESSONS, TAUGHT, NOTES, RECENT, CROWDS, PAST, WORDS, SHORTS, GISTS, OUTDATED, SAID,
+  QUESTIONS
 
 -- A suspect waits by itself: it was out when its worker died.
 local WAITING, LEASED, DONE, SUSPECT = 1, 2, 3, 4
@@ -53,6 +57,7 @@ local function begin(meta, worker, options)
   LESSONS, NOTES, RECENT, CROWDS = PREFIX .. 'lessons', PREFIX .. 'notes', PREFIX .. 'recent', PREFIX .. 'crowds'
   PAST, WORDS, SHORTS = PREFIX .. 'past', PREFIX .. 'words', PREFIX .. 'shorts'
   GISTS, OUTDATED, TAUGHT = PREFIX .. 'gists', PREFIX .. 'outdated', PREFIX .. 'taught'
+  SAID, QUESTIONS = PREFIX .. 'said', PREFIX .. 'questions'
   -- Nobody called for so many seconds: Redis was away, or all workers were. Nobody is taken for dead because of that.
   SILENCE = math.min(5, OPTIONS.lease_seconds / 2)
   -- Links of hosts that will be ready within so many seconds are waited for.

@@ -130,12 +130,13 @@ function OPS.taught(op)
   return { call('LLEN', TAUGHT), first, op[3] > 0 and call('LRANGE', TAUGHT, op[2], op[2] + op[3] - 1) or {} }
 end
 
--- Keep what the critic has learned from so many pages, if it is the next version, and nobody else has the role.
+-- Keep what the critic has learned from so many pages and answers, if it is the next version, and nobody else has the
+-- role.
 function OPS.save_critic(op)
-  local version, pages, digest, data = op[2], op[3], op[4], op[5]
+  local version, pages, answers, digest, data = op[2], op[3], op[4], op[5], op[6]
   if not is_mine_to_teach() or version ~= number('critic') + 1 then return false end
   call('HSET', PREFIX .. 'model:critic', 'version', version, 'upto', pages, 'digest', digest, 'data', data)
-  call('HSET', META, 'critic', version, 'learned_at', pages)
+  call('HSET', META, 'critic', version, 'learned_at', pages, 'learned_answers', answers)
   return true
 end
 
@@ -205,6 +206,22 @@ function OPS.verdicts(op)
   end
   return table.concat(told)
 end
+
+-- What somebody said of pages; so many of the answers say something.
+function OPS.keep_answers(op)
+  write_all(SAID, op[2])
+  count('answers', op[3])
+end
+
+function OPS.answers() return call('HGETALL', SAID) end
+
+-- A page that may be asked about; of so many the oldest makes room.
+function OPS.offer(op)
+  call('RPUSH', QUESTIONS, op[2])
+  call('LTRIM', QUESTIONS, -op[3], -1)
+end
+
+function OPS.offered(op) return call('LRANGE', QUESTIONS, op[2], op[3]) end
 
 function OPS.note(op) call('HSET', NOTES, op[2], op[3]) end
 -- Change a note, unless somebody else has changed it meanwhile.

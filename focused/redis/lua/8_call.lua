@@ -30,7 +30,7 @@ function OPS.beat() return true end
 
 local STANDING = {
   'waiting', 'leased', 'pages', 'duplicates', 'found', 'relevance', 'order', 'hosts', 'rows', 'model', 'dropped',
-  'taken_back', 'refused', 'revised', 'critic', 'judged', 'learned_at',
+  'taken_back', 'refused', 'revised', 'critic', 'judged', 'learned_at', 'answers', 'learned_answers',
 }
 
 -- Write what was counted; tell how the crawl stands.

@@ -19,12 +19,14 @@ from redis import Redis
 
 from focused.defaults import DEFAULTS
 from focused.redis.reading.status import MemoryStatus, RedisStatus, StartList, WorkerStatus
+from focused.redis.records import bytes_to_answer
 from focused.redis.server import prefix_of
 from focused.report.status import (
     CUT_SHORT,
     ENDED,
     RUNNING,
     UNFOLLOWED,
+    AnswerCounts,
     HostWaiting,
     made_as,
     outcomes_by_name,
@@ -64,6 +66,7 @@ def read_redis_status(
         **found.pages(),
         **found.links(),
         **found.learned(),
+        answers=found.answers(),
         memory=found.memory(),
         read=datetime.now(UTC).isoformat(timespec="seconds"),
         seconds=round(monotonic() - began, 3),
@@ -152,6 +155,10 @@ class _Found:
             "pooled": self._count("lessons") + self.raw["pooled"],
             "learned": int(upto) if upto else 0,
         }
+
+    def answers(self) -> AnswerCounts | None:
+        said = (bytes_to_answer(0, raw.encode(errors=_BYTES)) for raw in self.raw["said"])
+        return AnswerCounts.of((one.said, one.relevance) for one in said)
 
     def memory(self) -> MemoryStatus:
         memory = self.raw["memory"]

@@ -21,13 +21,13 @@ from redis import Redis
 from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
-from focused.frontier.store import SEED_RANK, JobRefused, Outcome, State
+from focused.frontier.store import SEED_RANK, Answer, JobRefused, Outcome, State
 from focused.pages.evidence import Evidence
 from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Prioritizer
 from focused.redis.reading.figures import read_redis_status
 from focused.redis.reading.status import RedisStatus, StartList
-from focused.redis.records import HEAD, Packing
+from focused.redis.records import HEAD, Packing, bytes_to_answer
 from focused.redis.server import crawls_on, prefix_of
 from focused.redis.store import FORMAT
 from focused.redis.workers.connection import connect, server_name, start_urls_key
@@ -144,8 +144,13 @@ class RedisReader(CrawlReader):
             some = links[begin : begin + _AT_ONCE]
             found = zip(some, self._ask("hmget", "pages", [_bin(link) for link in some]), strict=True)
             heads = [(link, raw, np.frombuffer(raw, _PAGE, 1)[0]) for link, raw in found if raw]
-            items = self._ask("hmget", "items", [str(head["order"]) for _, _, head in heads]) if heads else []
-            lines += [_page(*page, json.loads(item or "{}")) for page, item in zip(heads, items, strict=True)]
+            if not heads:
+                continue
+            items = self._ask("hmget", "items", [str(head["order"]) for _, _, head in heads])
+            said = self._ask("hmget", "said", [_bin(link) for link, _, _ in heads])
+            for (link, raw, head), item, answer in zip(heads, items, said, strict=True):
+                told = bytes_to_answer(link, answer) if answer else None
+                lines.append(_page(link, raw, head, json.loads(item or "{}"), told))
         return lines
 
     def items(self) -> Iterator[dict[str, Any]]:
@@ -292,7 +297,7 @@ class RedisReader(CrawlReader):
                     return
 
 
-def _page(link: int, raw: bytes, head: Any, item: dict[str, Any]) -> PageLine:
+def _page(link: int, raw: bytes, head: Any, item: dict[str, Any], answer: Answer | None) -> PageLine:
     score = item.get("score")
     return PageLine(
         link=link,
@@ -304,6 +309,8 @@ def _page(link: int, raw: bytes, head: Any, item: dict[str, Any]) -> PageLine:
         is_duplicate=bool(head["outcome"] == Outcome.DUPLICATE),
         same_as="",
         score=None if score is None else float(score),
+        said=answer.said if answer else "",
+        who=answer.who if answer else "",
     )
 
 

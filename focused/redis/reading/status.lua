@@ -24,7 +24,8 @@ for _, host in ipairs(hosts) do host[1] = ask('HGET', 'names', host[1]) or '' en
 local others = 0
 for _, what in ipairs({
   'ids', 'pages', 'items', 'hosts', 'names', 'paces', 'ready', 'resting', 'asleep', 'crowds', 'suspects', 'targets',
-  'digests', 'answers', 'lessons', 'notes', 'past', 'words', 'shorts', 'gists', 'taught', 'model:' .. model, 'model:critic',
+  'digests', 'answers', 'lessons', 'notes', 'past', 'words', 'shorts', 'gists', 'taught', 'said',
+  'questions', 'model:' .. model, 'model:critic',
 }) do
   others = others + bytes_of(what)
 end
@@ -46,6 +47,7 @@ return cmsgpack.pack({
   about = ask('HGET', 'notes', about),
   unfollowed = ask('HGET', 'notes', unfollowed),
   recent = pairs_of(ask('HGETALL', 'recent')),
+  said = ask('HVALS', 'said'),
   pooled = ask('LLEN', 'lessons'),
   model = ask('HMGET', 'model:' .. model, 'version', 'upto'),
   seen = ask('HLEN', 'ids'),

@@ -30,7 +30,7 @@ from focused.redis.server import CallRefused
 from focused.redis.store import RedisStore
 from focused.redis.workers.rescorer import Rescorer
 from focused.redis.workers.trainer import PooledTrainer, RoleLost, Trained, restored
-from focused.visits.revision import learn_and_judge, next_revision
+from focused.visits.revision import known_answers, learn_and_judge, next_revision
 from focused.visits.seeds import restore_critic
 from focused.visits.training import MODEL, Training
 
@@ -75,9 +75,9 @@ class SharedLearning:
         # What was published while this worker joined is told with its first sign of life.
         self._version = 0
         # Of the critic: the newest version that this worker has seen, the newest whose verdicts it has announced, and
-        # with how many pages it tried to learn.
+        # with how many pages and answers it tried to learn.
         self._critic_version = self._told_version = parts.visits.critic.version
-        self._tried_at = 0
+        self._tried_at = self._tried_answers = 0
         self._closing = Lock()
         self._is_stale = False
         self._rests_until = self._next_step = 0.0
@@ -121,10 +121,16 @@ class SharedLearning:
         critic, has_some = self._critic, self.store.standing().has_outdated
         return critic is not None and has_some and not self._pool.verdicts.has_failed(critic)
 
+    @property
+    def has_news(self) -> bool:
+        """Are there answers that the critic may learn from, and has not?"""
+        standing = self.store.standing()
+        return self._critic is not None and standing.answers > max(standing.learned_answers, self._tried_answers)
+
     def _is_revision_due(self) -> bool:
         standing = self.store.standing()
         due = next_revision(max(standing.learned_at, self._tried_at))
-        return self._critic is not None and standing.pages >= due
+        return self._critic is not None and (standing.pages >= due or self.has_news)
 
     def _may_rescore(self) -> bool:
         crowded = 0 < self._most_waiting < self.store.standing().waiting
@@ -149,6 +155,9 @@ class SharedLearning:
         """Why a step came to nothing; the crawl goes on with what it knew."""
         if self._is_closed:
             return
+        if isinstance(error, RoleLost | StoreBroken) and not isinstance(error, CallRefused):
+            # It was not the critic that failed.
+            self._tried_answers = 0
         if isinstance(error, RoleLost):
             logger.info("Another worker is the trainer by now")
             self._trains = False
@@ -202,8 +211,9 @@ class SharedLearning:
 
     async def _revise(self, critic: LearningCritic) -> None:
         """The critic learns, and all pages are judged anew."""
-        self._tried_at = self.store.standing().pages
-        learned = await _in_thread(partial(self._learn_critic, critic, self._tried_at))
+        standing = self.store.standing()
+        self._tried_at, self._tried_answers = standing.pages, standing.answers
+        learned = await _in_thread(partial(self._learn_critic, critic, standing.pages, standing.answers))
         if learned is None:
             return
         new, links, verdicts = learned
@@ -213,12 +223,13 @@ class SharedLearning:
         self.crawler.stats.set_value("focused/lesson/not_anew", not_anew)
 
     def _learn_critic(
-        self, critic: LearningCritic, pages: int
+        self, critic: LearningCritic, pages: int, answers: int
     ) -> tuple[LearningCritic, list[int], list[Verdict]] | None:
-        learned = learn_and_judge(critic, self._pool.verdicts.kept_pages(), pages)
+        verdicts = self._pool.verdicts
+        learned = learn_and_judge(critic, verdicts.kept_pages(), pages, known_answers(verdicts.answers()))
         # What is published after this worker has left would be nobody's to go on with.
         with self._closing:
-            if learned is not None and (self._is_closed or not self._pool.publish_critic(learned[0], pages)):
+            if learned is not None and (self._is_closed or not self._pool.publish_critic(learned[0], pages, answers)):
                 raise RoleLost
         return learned
 

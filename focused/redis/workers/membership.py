@@ -150,7 +150,7 @@ class Membership(Departures):
         )
 
     def _spider_idle(self) -> None:
-        """Before the end somebody may have pushed a seed."""
+        """Before the end somebody may have pushed a seed; and what was answered is learned."""
         taken = 0
         try:
             taken = self._take_seeds()
@@ -158,5 +158,5 @@ class Membership(Departures):
             self._dispatcher.give_up(error)
         if taken:
             self._busy_at = monotonic()
-        if taken or monotonic() - self._busy_at < self._idle_before_close:
+        if taken or self._learning.has_news or monotonic() - self._busy_at < self._idle_before_close:
             raise DontCloseSpider

@@ -26,6 +26,7 @@ from focused.redis.workers.connection import connect, crawl_name, server_name, s
 from focused.redis.workers.ending import Ending
 from focused.redis.workers.learning import PooledTraining
 from focused.redis.workers.membership import Membership
+from focused.redis.workers.questions import SharedCandidates
 from focused.scheduling.engine import EngineAccess
 from focused.scheduling.resume import identity_of, store_options, take_up
 from focused.topics.topic import Topic
@@ -63,7 +64,8 @@ def open_job(crawler: Crawler, parts: Parts) -> OpenJob:
         return ending.is_asked or is_broken or engine.is_closing()
 
     store = join(parts, crawler.settings, is_ending)
-    return OpenJob(store, PooledTraining(parts, store), Membership(crawler, parts, store, ending))
+    company = Membership(crawler, parts, store, ending)
+    return OpenJob(store, PooledTraining(parts, store), company, candidates=SharedCandidates(store))
 
 
 def join(parts: Parts, settings: BaseSettings, is_ending: Callable[[], bool]) -> RedisStore:
