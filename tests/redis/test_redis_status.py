@@ -18,13 +18,13 @@ import pytest
 from redis import RedisCluster
 from scrapy.settings import Settings
 
-from focused.frontier.store import JobRefused, NewLink, Outcome, PageRecord
+from focused.frontier.store import Answer, JobRefused, NewLink, Outcome, PageRecord, Says
 from focused.lab.process import crawl_environment
 from focused.lab.redis.server import RedisServer
 from focused.redis.reading.reader import open_readers
 from focused.redis.reading.status import RedisStatus
 from focused.redis.store import RedisStore
-from focused.report.status import CUT_SHORT, ENDED, RUNNING, UNFOLLOWED, status_lines
+from focused.report.status import CUT_SHORT, ENDED, RUNNING, UNFOLLOWED, AnswerCounts, status_lines
 from focused.visits.training import MODEL
 from tests.frontier.frontiers import Plain, lease, rescore
 
@@ -268,6 +268,19 @@ def test_what_was_learned(redis: RedisServer, worker: Workers) -> None:
     status = read(redis)
     assert (status.model, status.pooled, status.learned) == (1, 4, 2)
     assert "plain; model 1, learned from 2 of 4 links" in text_of(status)
+
+
+def test_what_was_answered_is_counted_by_what_it_says_last(redis: RedisServer, worker: Workers) -> None:
+    store = worker("a:1")
+    assert read(redis).answers is None
+    said = [Says.YES, Says.NO, Says.UNKNOWN, Says.NOTHING, Says.YES]
+    store.keep_answers(Answer(link, one, "Ω", "now", 0.5) for link, one in enumerate(said))
+    store.keep_answers([Answer(4, Says.NO, "me", "now", 0.49)])
+    status = read(redis)
+    assert status.answers == AnswerCounts(1, 2, 1, 2, 1)
+    assert "answers      1 yes, 2 no, 1 unknown; 1 of 2 found ones are wanted" in text_of(status)
+    store.keep_answers([Answer(link, Says.NOTHING, "me", "now", 0.5) for link in range(5)])
+    assert read(redis).answers is None
 
 
 def test_memory_is_about_what_the_server_says(redis: RedisServer, worker: Workers) -> None:

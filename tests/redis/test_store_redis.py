@@ -14,7 +14,7 @@ from redis.exceptions import ResponseError
 from scrapy.settings import Settings
 
 from focused.critics.base import Verdict
-from focused.frontier.store import SEED_RANK, JobRefused, NewLink, Outcome, PageRecord, StoreBroken
+from focused.frontier.store import SEED_RANK, Answer, JobRefused, NewLink, Outcome, PageRecord, Says, StoreBroken
 from focused.lab.redis.server import RedisServer
 from focused.prioritizers.best_first import BestFirst
 from focused.redis.reading.reader import open_readers
@@ -746,6 +746,22 @@ def test_pages_that_come_in_with_an_outdated_verdict_are_judged_anew(redis, work
     late.settle_verdicts(Version())
     assert (versions(redis), late.standing().has_outdated) == ([1] * 4, False)
     assert late.standing().relevance == pytest.approx(0.1 * 3 + 0.5), "the last one was judged by the newest"
+
+
+def test_whoever_goes_on_with_a_revision_knows_what_was_answered(redis, workers):
+    one, late = workers()
+    fill(one, 3)
+    for _ in range(2):
+        judged(one, lease(one), 0)
+    links = [link for pages in one.kept_pages()() for link in pages.links]
+    one.keep_answers([Answer(link, said, "me", "now", 0.5) for link, said in zip(links, Says, strict=False)])
+    one._pool.publish_critic(Version(1), 2, answers=2)
+    judged(late, lease(late), 0)
+    one.abandon()
+    late.settle_verdicts(Version())
+    assert versions(redis) == [1] * 3
+    assert late.standing().relevance == pytest.approx(0.95 + 0.05 + 0.1)
+    assert late.standing().answers == late.standing().learned_answers == 2
 
 
 def test_a_revision_that_was_cut_short_is_gone_on_with(redis, workers):

@@ -12,7 +12,7 @@ from lxml import html
 from scrapy.settings import Settings
 
 from focused.critics.base import Verdict
-from focused.frontier.store import Lease, NewLink, Outcome, PageRecord
+from focused.frontier.store import Answer, Lease, NewLink, Outcome, PageRecord, Says
 from focused.lab.redis.server import RedisServer
 from focused.pages.page import PageLimits, parse_page
 from focused.pages.tokens import CrawlLexicon
@@ -129,6 +129,15 @@ def test_a_page_with_its_link_and_the_words_around_it(reader: CrawlReader, worke
     assert "first of all: what a link is usually worth" in story
     assert "without a name" not in story
     assert "those of the model published last (version 1)" in story
+
+
+def test_what_somebody_said_of_a_page(reader: CrawlReader, worker: Worker) -> None:
+    (link,) = worker.store.known([worker.fetched[2]]).links.tolist()
+    worker.store.keep_answers([Answer(link, Says.NO, "teachers.ask", "now", 0.5)])
+    assert "\nteachers.ask said that it is not wanted.\n" in why(reader, worker.fetched[2])
+    assert "said that" not in why(reader, worker.fetched[1])
+    worker.store.keep_answers([Answer(link, Says.NOTHING, "me", "later", 0.5)])
+    assert "said that" not in why(reader, worker.fetched[2])
 
 
 def test_every_way_to_end(reader: CrawlReader, worker: Worker) -> None:
