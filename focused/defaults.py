@@ -72,7 +72,7 @@ SETTINGS = {
     #: Asked about pages of the crawl, whether they are wanted: the dotted path of a function ([Teacher](teacher.md)).
     #: Empty: nobody is asked
     "FOCUSED_TEACHER": Setting(named("teacher"), ""),
-    #: The most pages that the teacher is asked about, over all starts of the job
+    #: The most pages that the teacher is asked about, over all starts of the job and all workers of a crawl
     "FOCUSED_TEACHER_ANSWERS": Setting(POSITIVE, 40),
     #: The teacher is asked about at most this many pages at once
     "FOCUSED_TEACHER_AT_ONCE": Setting(POSITIVE, 5),

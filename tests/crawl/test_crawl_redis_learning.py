@@ -364,3 +364,17 @@ def test_a_crawl_does_not_end_before_the_last_answers_are_learned(
     outcome = check_consistent(redis, small)
     assert 0 < len(outcome.answers) <= 5
     check_answers(outcome, tmp_path, len(outcome.answers))
+
+
+def test_answers_that_no_critic_can_learn_from_keep_no_worker(
+    crawl, redis: RedisServer, tmp_path: Path, environment: dict[str, str]
+):
+    (tmp_path / "failing.py").write_text(FAILING)
+    small = bulk_web(12, size=3_000, links=11, hosts=4)
+    workers, _ = crawl(through=small, FOCUSED_TEACHER="teachers.labels", FOCUSED_CRITIC="failing.Failing")
+    for number in (1, 2):
+        started = workers.start(number, environment=environment)
+        assert workers.wait() == [0] * number
+        assert all(0 < worker.stats["focused/training/failed"] <= 2 for worker in started)
+    assert workers.count("answers") == len(asked(tmp_path)) > 0
+    assert workers.count("learned_answers") == 0
