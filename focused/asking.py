@@ -86,6 +86,8 @@ class Asking:
 
     def add(self, visit: Visit) -> None:
         """A page has come in that may be asked about."""
+        if self._left and not self._candidates.is_asking_here and self._is_time():
+            self._leave_to_others()
         if self._left and visit.record is not None and not visit.is_duplicate:
             assert visit.page is not None
             self._candidates.add(Candidate.of(visit.record.link, visit.page))
@@ -93,14 +95,16 @@ class Asking:
     @property
     def is_due(self) -> bool:
         """Is it time to ask?"""
-        is_time = self._left > 0 and not self._is_asking and self._store.standing().pages >= self._next
-        if is_time and not self._candidates.is_asking_here:
-            # It is another worker's turn; should this one take over, it goes on from here.
-            assert isinstance(self._store, AnswerStore)
-            self._next = next_questions(self._store.standing().pages)
-            self._count_left(self._store.answers())
-            return False
-        return is_time
+        return self._left > 0 and self._candidates.is_asking_here and not self._is_asking and self._is_time()
+
+    def _is_time(self) -> bool:
+        return self._store.standing().pages >= self._next
+
+    def _leave_to_others(self) -> None:
+        """It is another worker's turn; should this one take over, it goes on from here."""
+        assert isinstance(self._store, AnswerStore)
+        self._next = next_questions(self._store.standing().pages)
+        self._count_left(self._store.answers())
 
     async def ask(self) -> None:
         """Ask some questions and keep the answers, if there are any."""

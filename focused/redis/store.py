@@ -440,6 +440,8 @@ class RedisStore:
     def settle_verdicts(self, critic: LearningCritic) -> None:
         """Have the newest critic judge what was judged by an older one."""
         self.commit()
+        # It may have been published since this worker was told how the crawl stands.
+        self.server.ask("beat")
         if self.server.standing.has_outdated:
             self._pool.verdicts.settle(self._pool.newest(critic))
 

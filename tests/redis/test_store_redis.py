@@ -748,6 +748,15 @@ def test_pages_that_come_in_with_an_outdated_verdict_are_judged_anew(redis, work
     assert late.standing().relevance == pytest.approx(0.1 * 3 + 0.5), "the last one was judged by the newest"
 
 
+def test_a_worker_that_leaves_asks_whether_there_is_a_newer_critic(redis, workers):
+    trainer, leaves = workers()
+    fill(trainer, 1)
+    judged(leaves, lease(leaves), 0)
+    trainer._pool.publish_critic(Version(1), 1)
+    leaves.settle_verdicts(Version())
+    assert versions(redis) == [1]
+
+
 def test_whoever_goes_on_with_a_revision_knows_what_was_answered(redis, workers):
     one, late = workers()
     fill(one, 3)

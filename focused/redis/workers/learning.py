@@ -87,6 +87,9 @@ class SharedLearning:
         """Take or keep the role of the trainer, if it is free and there is something to do for one."""
         wanted = self.parts.prioritizer.learns or self._most_waiting > 0 or self._critic is not None
         self._trains = wanted and self.store.train(self._role)
+        if not self._trains:
+            # Should the one who has the role die, what could not be published is tried again.
+            self._tried_answers = 0
 
     def tell(self) -> None:
         """Tell the other components, once all pages were judged by the newest critic."""
@@ -122,7 +125,11 @@ class SharedLearning:
         return critic is not None and has_some and not self._pool.verdicts.has_failed(critic)
 
     @property
-    def has_news(self) -> bool:
+    def is_waited_for(self) -> bool:
+        """Are there answers to be learned before the crawl may end, or is something being learned?"""
+        return self._has_news() or (self._trains and self._busy)
+
+    def _has_news(self) -> bool:
         """Are there answers that the critic may learn from, and has not?"""
         standing = self.store.standing()
         return self._critic is not None and standing.answers > max(standing.learned_answers, self._tried_answers)
@@ -130,7 +137,7 @@ class SharedLearning:
     def _is_revision_due(self) -> bool:
         standing = self.store.standing()
         due = next_revision(max(standing.learned_at, self._tried_at))
-        return self._critic is not None and (standing.pages >= due or self.has_news)
+        return self._critic is not None and (standing.pages >= due or self._has_news())
 
     def _may_rescore(self) -> bool:
         crowded = 0 < self._most_waiting < self.store.standing().waiting
@@ -155,8 +162,8 @@ class SharedLearning:
         """Why a step came to nothing; the crawl goes on with what it knew."""
         if self._is_closed:
             return
-        if isinstance(error, RoleLost | StoreBroken) and not isinstance(error, CallRefused):
-            # It was not the critic that failed.
+        if isinstance(error, StoreBroken) and not isinstance(error, CallRefused | ModelDamaged):
+            # Redis was away for a moment: it was not the critic that failed.
             self._tried_answers = 0
         if isinstance(error, RoleLost):
             logger.info("Another worker is the trainer by now")

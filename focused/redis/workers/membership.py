@@ -158,5 +158,5 @@ class Membership(Departures):
             self._dispatcher.give_up(error)
         if taken:
             self._busy_at = monotonic()
-        if taken or self._learning.has_news or monotonic() - self._busy_at < self._idle_before_close:
+        if taken or self._learning.is_waited_for or monotonic() - self._busy_at < self._idle_before_close:
             raise DontCloseSpider
