@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from zipfile import BadZipFile
 
 from focused.arrays import Arrays, load_arrays
 from focused.frontier.store import JobRefused
@@ -17,8 +16,8 @@ def begin_with(prioritizer: Prioritizer, path: str) -> None:
             f"learned={path!r}: {prioritizer.name!r} does not learn on the job: name the prioritizer that saved it"
         )
     try:
-        state = load_arrays(Path(path).read_bytes())
-    except (OSError, ValueError, EOFError, BadZipFile) as error:
+        state = load_arrays(Path(path))
+    except (OSError, ValueError) as error:
         raise JobRefused(
             f"learned={path!r} is not what a crawl has learned: make such a file with scrapy export --learned"
         ) from error

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
-from zipfile import BadZipFile, is_zipfile
 
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.arrays import load_arrays
 from focused.pages.tokens import Ids, word_to_id, words
 
 
@@ -36,19 +36,15 @@ class WordVectors:
 
 def read_vectors(path: str) -> WordVectors:
     """What `write_vectors` wrote. ValueError says what is wrong with a file."""
-    if not is_zipfile(path):
-        raise _refused(path, "it is not an .npz file")
     try:
-        with np.load(path, allow_pickle=False) as archive:
-            table = WordVectors(archive["ids"], archive["vectors"], str(archive["language"]), str(archive["about"]))
+        arrays = load_arrays(Path(path))
+        table = WordVectors(arrays["ids"], arrays["vectors"], str(arrays["language"]), str(arrays["about"]))
         _check(table)
-    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
-        raise _refused(path, str(error)) from error
+    except (OSError, ValueError, KeyError) as error:
+        raise ValueError(
+            f"{path!r} is not a table of word vectors ({error}): make one with `scrapy vectors`"
+        ) from error
     return table
-
-
-def _refused(path: str, why: str) -> ValueError:
-    return ValueError(f"{path!r} is not a table of word vectors ({why}): make one with `scrapy vectors`")
 
 
 def write_vectors(table: WordVectors, file: IO[bytes]) -> None:

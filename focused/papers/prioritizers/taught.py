@@ -16,7 +16,6 @@ from hashlib import sha256
 from pathlib import Path
 from shlex import quote
 from typing import Any, ClassVar, Generic, TypeVar, get_type_hints
-from zipfile import BadZipFile
 
 import msgspec
 import numpy as np
@@ -56,7 +55,7 @@ class KeptPrioritizer(Prioritizer):
         try:
             card = msgspec.json.decode(card_file.read_bytes(), type=TaughtCard)
             self.restore(load_arrays(_checked(path.read_bytes(), card)))
-        except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+        except (OSError, ValueError, KeyError) as error:
             raise NotTaught(f"{path} is not used ({error}): {way_out}") from error
 
 
