@@ -6,11 +6,13 @@ folder to open. A reference to one of their files is written ``shipped:NAME``, e
 
 from __future__ import annotations
 
+from errno import EFBIG
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
 SHIPPED = "shipped:"
+_MOST_BYTES = 256 << 20
 
 
 def shipped_topics() -> list[str]:
@@ -21,9 +23,15 @@ def shipped_topics() -> list[str]:
 def read_bytes(reference: str) -> bytes:
     """The content of a file, shipped or anywhere else; OSError if it cannot be read."""
     try:
-        return _locate(reference).read_bytes()
+        file = _locate(reference).open("rb")
     except ValueError as error:
         raise FileNotFoundError(f"{reference!r} cannot be the name of a file ({error})") from error
+    with file:
+        data = file.read(_MOST_BYTES + 1)
+    if len(data) > _MOST_BYTES:
+        # A device has no end.
+        raise OSError(EFBIG, f"it is larger than {_MOST_BYTES >> 20} MB")
+    return data
 
 
 def _locate(reference: str) -> Traversable:
