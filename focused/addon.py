@@ -14,6 +14,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import NotConfigured
 from scrapy.settings import BaseSettings, Settings
 
+from focused import settings as ours
 from focused.defaults import read
 from focused.enabling import enable, is_our_scheduler
 from focused.starting import demote_lists, refuse, topic_of
@@ -90,8 +91,8 @@ def _not_guaranteed(settings: BaseSettings) -> Iterator[str]:
     if read(settings, "FOCUSED_INNER_ADDRESSES") == "allow":
         yield "that inner addresses are refused (FOCUSED_INNER_ADDRESSES)"
     handlers = settings.getwithbase("DOWNLOAD_HANDLERS")
-    if any(handlers[scheme] != settings["DOWNLOAD_HANDLERS_BASE"][scheme] for scheme in ("http", "https")):
-        yield "that names of inner addresses are refused (DOWNLOAD_HANDLERS)"
+    if any(handlers[scheme] != ours.DOWNLOAD_HANDLERS[scheme] for scheme in ours.DOWNLOAD_HANDLERS):
+        yield "that names of inner addresses are refused, and that headers have an end (DOWNLOAD_HANDLERS)"
     if not is_our_scheduler(settings):
         yield "that the best link is fetched next, and that links are scored again (SCHEDULER)"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scrapy.settings import BaseSettings
+from scrapy.settings import BaseSettings, get_settings_priority
 from scrapy.utils.misc import load_object
 
 from focused import settings as ours
@@ -31,12 +31,21 @@ def enable(settings: BaseSettings) -> None:
         if name in left_out:
             continue
         value = getattr(ours, name)
+        if name == "DOWNLOAD_HANDLERS":
+            _set_handlers(settings, value)
+            continue
         if name not in _TABLES:
             settings.set(name, value, "addon")
             continue
         for path, number in value.items():
             if path not in left_out:
                 settings.setdefault_in_component_priority_dict(name, load_object(path), number)
+
+
+def _set_handlers(settings: BaseSettings, handlers: dict[str, str]) -> None:
+    """Ours for the schemes for which a project has none of its own."""
+    priority = max(settings.getpriority("DOWNLOAD_HANDLERS") or 0, get_settings_priority("addon"))
+    settings.set("DOWNLOAD_HANDLERS", {**handlers, **settings.getdict("DOWNLOAD_HANDLERS")}, priority)
 
 
 def is_our_scheduler(settings: BaseSettings) -> bool:

@@ -34,7 +34,7 @@ class Postponed(IgnoreRequest):
 
 
 class Refused(IgnoreRequest):
-    """Not at all; ``outcome`` is how the link ends: denied, dead or not_html, ``kind`` says in short why."""
+    """Not at all; ``outcome`` is how the link ends (denied, dead…), ``kind`` says in short why."""
 
     outcome: ClassVar[str] = "denied"
     kind: ClassVar[str] = "refused"
@@ -70,6 +70,13 @@ class HostDead(Refused):
 
     outcome = "dead"
     kind = "host not reached"
+
+
+class BrokenBody(Refused):
+    """There is a page, but its body is not what its headers say. There may be one another time."""
+
+    outcome = "unavailable"
+    kind = "broken body"
 
 
 class NotHtml(Refused, StopDownload):

@@ -29,6 +29,8 @@ DOWNLOAD_TIMEOUT = 30
 RETRY_TIMES = 2
 # 429 and 503 are left to BackoffMiddleware, which waits as long as the host asks.
 RETRY_HTTP_CODES = [500, 502, 504, 522, 524, 408]
+# How requests end is counted; what fails is told once for each kind.
+RETRY_GIVE_UP_LOG_LEVEL = "DEBUG"
 REFERER_ENABLED = False
 # Pages as a stranger sees them: no sessions to be trapped in. (With cookies on, Scrapy asks for the list of public
 # suffixes over the network.)
@@ -42,6 +44,9 @@ DOWNLOAD_WARNSIZE = 5 * 1024 * 1024
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 
+# Headers have an end, and those that are none are skipped.
+DOWNLOAD_HANDLERS = dict.fromkeys(("http", "https"), "focused.safety.handler.LenientHandler")
+
 SCHEDULER = "focused.scheduling.scheduler.FrontierScheduler"
 
 DOWNLOADER_MIDDLEWARES = {
@@ -50,6 +55,9 @@ DOWNLOADER_MIDDLEWARES = {
     "focused.middlewares.robots.RobotsMiddleware": 100,
     "focused.middlewares.html_only.HtmlOnlyMiddleware": 540,
     "focused.middlewares.backoff.BackoffMiddleware": 560,
+    "focused.middlewares.charset.CharsetMiddleware": 585,
+    "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
+    "focused.middlewares.unpacking.UnpackingMiddleware": 590,
     "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
     "focused.middlewares.redirect.PlainMetaRefreshMiddleware": 580,
     "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
@@ -74,6 +82,7 @@ EXTENSIONS = {
     "scrapy.extensions.logstats.LogStats": None,
     "focused.extensions.seeds.SeedsExtension": 50,
     "focused.extensions.limits.LimitsExtension": 100,
+    "focused.extensions.failures.FailuresExtension": 150,
     "focused.extensions.progress.ProgressExtension": 200,
     "focused.extensions.report.ReportExtension": 300,
     "focused.extensions.stats_file.StatsFileExtension": 900,

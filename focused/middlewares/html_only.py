@@ -8,12 +8,13 @@ from typing import Any
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadCancelledError
-from scrapy.http import HtmlResponse, Response
+from scrapy.http import HtmlResponse, Response, TextResponse
 from scrapy.http.request import NO_CALLBACK
 
 from focused.errors import NotHtml
 from focused.pages.guard import looks_binary, looks_like_html
 from focused.parts import Component
+from focused.responses import settle
 from focused.scheduling.requests import META
 
 _HTML_TYPES = frozenset({"text/html", "application/xhtml+xml", "application/vnd.wap.xhtml+xml"})
@@ -43,7 +44,7 @@ class HtmlOnlyMiddleware(Component):
         if reason:
             raise NotHtml(reason, _content_type(headers))
 
-    def process_response(self, request: Request, response: Response) -> Response:
+    async def process_response(self, request: Request, response: Response) -> Response:
         # Again, for handlers that send no signal, and with the body at hand.
         if _is_exempt(request) or not 200 <= response.status < 300:
             return response
@@ -55,7 +56,11 @@ class HtmlOnlyMiddleware(Component):
         if reason:
             raise self._counted(NotHtml(reason, _content_type(response.headers)))
         # Where there was no type, Scrapy has guessed from the address: "data.json" may well be a page.
-        return response if isinstance(response, HtmlResponse) else response.replace(cls=HtmlResponse)
+        if isinstance(response, HtmlResponse):
+            return response
+        page = response.replace(cls=HtmlResponse, **({"encoding": None} if isinstance(response, TextResponse) else {}))
+        await settle(page)
+        return page
 
     def process_exception(self, request: Request, exception: Exception) -> Response | None:
         if isinstance(exception, NotHtml):

@@ -12,6 +12,7 @@ from typing import Any
 from scrapy import Request
 from scrapy.crawler import Crawler
 from scrapy.exceptions import CannotResolveHostError, DownloadConnectionRefusedError, IgnoreRequest, StopDownload
+from scrapy.settings import BaseSettings
 from scrapy.spidermiddlewares.httperror import HttpError
 from scrapy.utils.misc import load_object
 from twisted.python.failure import Failure
@@ -40,13 +41,18 @@ def outcome_of_status(status: int) -> Outcome:
     return Outcome.UNAVAILABLE if status >= 500 or status in _NOT_NOW else Outcome.DEAD
 
 
+def network_errors(settings: BaseSettings) -> tuple[type[Exception], ...]:
+    """What servers and networks do; a request that ends so may be sent again."""
+    names = settings.getlist("RETRY_EXCEPTIONS")
+    return tuple(load_object(name) if isinstance(name, str) else name for name in names)
+
+
 class OutcomeNoter:
     """Makes the errback of requests note how they ended, before the request's own errback is asked."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
-        names = crawler.settings.getlist("RETRY_EXCEPTIONS")
-        self._network = tuple(load_object(name) if isinstance(name, str) else name for name in names)
+        self._network = network_errors(crawler.settings)
 
     def watch(self, request: Request) -> None:
         """Have a request tell how it ends."""

@@ -7,11 +7,12 @@ https_proxy set like http_proxy) a crawl may follow https links while it crawls 
 from __future__ import annotations
 
 from scrapy import Request
-from scrapy.core.downloader.handlers.http11 import HTTP11DownloadHandler
 from scrapy.http import Response
 
+from focused.safety.handler import LenientHandler
 
-class FoldedHttps(HTTP11DownloadHandler):
+
+class FoldedHttps(LenientHandler):
     """Downloads https addresses by http."""
 
     async def download_request(self, request: Request) -> Response:

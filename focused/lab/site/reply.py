@@ -41,7 +41,8 @@ class Reply:
     ``body`` may be a function that gives pieces, for bodies made while they are sent. ``wait`` seconds pass before the
     headers, ``pause`` seconds after each piece of ``piece`` bytes. ``length`` is the Content-Length that is sent,
     right or wrong. With ``hang`` nothing is ever sent; with ``reset`` the connection breaks after so many bytes of the
-    body, or `BEFORE_HEADERS`.
+    body, or `BEFORE_HEADERS`. ``raw`` is sent instead of all this, as it is, and then the connection is closed, unless
+    the reply is to ``hang``.
     """
 
     status: int = 200
@@ -53,6 +54,7 @@ class Reply:
     length: int | None = None
     hang: bool = False
     reset: int | None = None
+    raw: bytes | Callable[[], Iterable[bytes]] | None = None
 
     def head(self) -> bytes:
         """The status line and the headers."""

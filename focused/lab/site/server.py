@@ -11,7 +11,7 @@ import contextlib
 import math
 import socket
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from threading import Condition, Thread
 from time import monotonic
 from typing import Self
@@ -30,20 +30,27 @@ class SiteServer:
 
     Pages are found by whole address (``http://a.example/x``) or, on any host, by path (``/x``); anything else is
     answered with ``missing``. A page is a `Reply`, a function from `SiteRequest` to `Reply`, plain HTML, or a
-    recorded answer. Port 0 takes any that is free. The mapping may be changed while the server runs. One that does not
-    remember its visits can run for any length of time.
+    recorded answer. Port 0 takes any that is free, the same one at all ``addresses``. The mapping may be changed while
+    the server runs. One that does not remember its visits can run for any length of time.
     """
 
     no_tunnel = Reply(status=501, body=b"this proxy has no tunnels: use http addresses\n")
 
     def __init__(
-        self, pages: Mapping[str, SitePage], *, missing: SitePage = _NOT_FOUND, port: int = 0, remembers: bool = True
+        self,
+        pages: Mapping[str, SitePage],
+        *,
+        missing: SitePage = _NOT_FOUND,
+        port: int = 0,
+        remembers: bool = True,
+        addresses: Sequence[str] = ("127.0.0.1",),
     ) -> None:
         self.pages = pages
         self.missing = missing
         self.visits: list[SiteRequest] = []
         self.port = port
         self._remembers, self._count = remembers, 0
+        self._addresses = addresses
         self._changed = Condition()
         self._in_flight: dict[str, int] = {}
         self._last: dict[str, float] = {}
@@ -55,10 +62,12 @@ class SiteServer:
 
     def __enter__(self) -> Self:
         self._thread.start()
-        started = asyncio.start_server(self._connection, "127.0.0.1", self.port, limit=_LONGEST_HEAD)
-        self._server = asyncio.run_coroutine_threadsafe(started, self._loop).result(10)
-        self.port = self._server.sockets[0].getsockname()[1]
-        self.url = f"http://127.0.0.1:{self.port}"
+        self._servers: list[asyncio.Server] = []
+        for address in self._addresses:
+            started = asyncio.start_server(self._connection, address, self.port, limit=_LONGEST_HEAD)
+            self._servers.append(asyncio.run_coroutine_threadsafe(started, self._loop).result(10))
+            self.port = self._servers[0].sockets[0].getsockname()[1]
+        self.url = f"http://{self._addresses[0]}:{self.port}"
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -104,7 +113,8 @@ class SiteServer:
             await self._more.wait()
 
     async def _stop(self) -> None:
-        self._server.close()
+        for server in self._servers:
+            server.close()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -132,8 +142,15 @@ class SiteServer:
         with self._visit(method, target, headers) as (number, visit):
             await self._turn(number)
             reply = self.no_tunnel if method == "CONNECT" else self._reply(visit)
+            if reply.raw is not None:
+                visit.status = reply.status
+                for piece in [reply.raw] if isinstance(reply.raw, bytes) else reply.raw():
+                    writer.write(piece)
+                    await writer.drain()
+                    await asyncio.sleep(reply.pause)
             if reply.hang:
                 await reader.read()  # until the client gives up
+            if reply.hang or reply.raw is not None:
                 return False
             return await _send(reply, visit, writer) and may_go_on
 

@@ -1,0 +1,61 @@
+"""Requests that come to nothing for what a server or the network does: one line for each kind, then only counted.
+
+Scrapy logs each of them as an error with its traceback. What fails for another reason is somebody's mistake, and is
+logged as ever.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from scrapy import signals
+from scrapy.crawler import Crawler
+from scrapy.exceptions import DownloadCancelledError, NotSupported, UnsupportedURLSchemeError
+from twisted.web._newclient import ResponseFailed
+
+from focused.parts import Component
+from focused.scheduling.outcomes import network_errors
+
+_LOGGER = "scrapy.core.scraper"
+_LONGEST = 200
+
+
+class FailuresExtension(Component):
+    """Listens to Scrapy's log of requests that failed; its statistics are ``focused/failed/KIND``."""
+
+    def __init__(self, crawler: Crawler) -> None:
+        super().__init__(crawler)
+        self._expected = (
+            *network_errors(crawler.settings),
+            DownloadCancelledError,
+            NotSupported,
+            UnsupportedURLSchemeError,
+        )
+        logging.getLogger(_LOGGER).addFilter(self._shorten)
+        crawler.signals.connect(self.engine_stopped, signals.engine_stopped)
+
+    def engine_stopped(self) -> None:
+        logging.getLogger(_LOGGER).removeFilter(self._shorten)
+
+    def _shorten(self, record: logging.LogRecord) -> bool:
+        """Is it to be logged? In one line, if it is a failure of servers."""
+        if record.__dict__.get("spider") is not self.crawler.spider or not record.exc_info:
+            return True
+        error = record.exc_info[1]
+        if error is None or not isinstance(error, self._expected):
+            return True
+        name = f"focused/failed/{type(error).__name__}"
+        self.crawler.stats.inc_value(name)
+        record.exc_info = record.exc_text = None
+        record.msg = f"{record.getMessage()}: {_words(error).rstrip('.')}. More of the kind are only counted, in {name}"
+        record.args = ()
+        return bool(self.crawler.stats.get_value(name) == 1)
+
+
+def _words(error: BaseException) -> str:
+    """What has happened, in one line."""
+    cause = error.__cause__
+    reasons = [one.value for one in cause.reasons] if isinstance(cause, ResponseFailed) else [error]
+    words = "; ".join(f"{type(one).__name__}: {one}" if str(one) else type(one).__name__ for one in reasons)
+    line = "".join(character if character.isprintable() else " " for character in words)
+    return line.rstrip(".") if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
