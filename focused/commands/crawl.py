@@ -67,7 +67,8 @@ class Command(ScrapyCrawl):
         stats = crawler.stats
         reason = stats.get_value("finish_reason")
         if reason is None:
-            return self._end(_FAILED, "interrupted before it had begun: run the same command again")
+            when = "twice, before all was written" if stats.get_value("start_time") else "before it had begun"
+            return self._end(_FAILED, f"interrupted {when}: run the same command again")
         words = str(stats.get_value("focused/stopped_by") or reason)
         if refusal_of(crawler) and _log_ends_with_errors():
             return _FAILURES[reason]

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import signal
 from collections import Counter
 from pathlib import Path
 from random import Random
+from time import sleep
 
 import pytest
 
 from focused.frontier.records import read_records
 from focused.lab.demo.bulk import bulk_web
 from focused.lab.demo.web import GeneratedWeb
+from focused.lab.process import OWN_SERVER, CrawlProcess
 from focused.lab.site.crawl import run_crawl
+from focused.lab.site.reply import Reply, linking
 from focused.lab.site.server import SiteServer
 
 KILLS = 4
@@ -136,3 +140,33 @@ def test_a_page_that_kills_its_crawl_is_met_four_times_and_no_more(tmp_path: Pat
         given_up = [row["url"] for row in records.execute("SELECT url FROM links WHERE detail = 'never finished'")]
     assert given_up == [killer]
     assert judged == set(web.pages) - {killer}
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_second_signal_ends_it_at_once_in_a_line_and_loses_nothing(tmp_path: Path, number: signal.Signals):
+    hub, slow = "http://hub.example/", "http://slow.example/"
+    pages = {hub: linking(slow, text="a star and a galaxy"), slow: Reply(hang=True)}
+    arguments = {"topic": "star galaxy telescope", "seeds": hub}
+    settings: dict[str, object] = {
+        **{"JOBDIR": tmp_path / "job", "FOCUSED_MODELS": tmp_path / "models", "ROBOTSTXT_OBEY": False},
+        # Longer than anybody waits: the first signal alone would wait for the page.
+        "DOWNLOAD_TIMEOUT": 600,
+    }
+    with SiteServer(pages) as site:
+        crawl = CrawlProcess(tmp_path, arguments, {**OWN_SERVER, **settings}, proxy=site.url)
+        assert site.wait_for(2, timeout=280)
+        crawl.signal(number)
+        for _ in range(2_000):
+            if "shutting down gracefully" in crawl.log:
+                break
+            sleep(0.1)
+        crawl.signal(number)
+        assert crawl.wait() == 1
+        assert "Traceback" not in crawl.log
+        *_, last = crawl.log.splitlines()
+        assert last == "interrupted twice, before all was written: run the same command again"
+        site.pages = {**pages, slow: linking(text="another star")}
+        after = run_crawl(arguments, folder=tmp_path, site=site, settings=settings)
+    assert after.exit_code == 0
+    with read_records(tmp_path / "job") as records:
+        assert {row["url"] for row in records.execute("SELECT url FROM pages")} == set(pages)

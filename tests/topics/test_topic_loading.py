@@ -275,3 +275,12 @@ def test_an_examples_file_that_is_a_folder_is_told(tmp_path: Path) -> None:
     (tmp_path / "pages").mkdir()
     path = write(tmp_path, 'name = "x"\nexamples = "pages"\nfocus = ["a"]')
     assert "examples: 'pages' cannot be read" in problem_of(path)
+
+
+def test_a_file_without_end_is_refused_before_it_fills_the_memory() -> None:
+    assert problem_of("/dev/zero") == "/dev/zero: cannot be read: it is larger than 256 MB"
+
+
+def test_examples_without_end_are_refused(tmp_path: Path) -> None:
+    path = write(tmp_path, GOOD + 'examples = "/dev/zero"\n')
+    assert f"{path}: examples: '/dev/zero' cannot be read: it is larger than 256 MB" in problems_of(path)
