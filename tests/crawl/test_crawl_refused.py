@@ -10,10 +10,13 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
+from numpy.lib.format import write_array_header_1_0
 
 from focused.arrays import save_arrays
 from focused.frontier.records import FILE
@@ -43,6 +46,8 @@ def refused(folder: Path, arguments: dict[str, object], **how: Any) -> CrawlResu
     [
         ({"topic": "astronmy"}, "'astronomy'"),
         ({"topic": "missing.toml"}, "missing.toml"),
+        ({"topic": "/dev/zero"}, "/dev/zero: cannot be read: it is larger than 256 MB"),
+        ({**WORDS, "learned": "/dev/zero"}, "there is no file '/dev/zero'"),
         ({**WORDS, "prioritizer": "aprentice"}, "'apprentice'"),
         ({**WORDS, "page": "5"}, "'pages'"),
     ],
@@ -210,6 +215,17 @@ def test_a_file_that_holds_nothing_learned(tmp_path: Path, scheduler: str | None
     settings = {"SCHEDULER": scheduler} if scheduler else None
     result = refused(tmp_path, {**CHESS, "learned": tmp_path / "notes.md"}, settings=settings)
     assert "is not what a crawl has learned" in result.last_line
+
+
+def test_a_file_that_claims_more_than_there_is_memory(tmp_path: Path):
+    header = BytesIO()
+    write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (2**40,)})
+    with ZipFile(tmp_path / "huge.npz", "w") as huge:
+        huge.writestr("mean.npy", header.getvalue())
+    result = refused(tmp_path, {**CHESS, "learned": tmp_path / "huge.npz"})
+    assert result.exit_code == 2
+    assert "is not what a crawl has learned" in result.last_line
+    assert result.peak_mb < 600
 
 
 @pytest.mark.parametrize(("saved_by", "asked"), [(Apprentice, "focused"), (Focused, "apprentice")])

@@ -295,6 +295,19 @@ def test_settings_that_are_the_projects_own_affair_are_left_alone():
         assert settings[name] == plain[name]
 
 
+def test_download_handlers_are_ours_where_a_project_has_none_of_its_own():
+    from scrapy.settings import Settings
+
+    from focused import settings as ours
+    from focused.enabling import enable
+
+    plain, own = Settings(), Settings({"DOWNLOAD_HANDLERS": {"https": "news.Browser", "ftp": None}})
+    enable(plain)
+    enable(own)
+    assert plain.getdict("DOWNLOAD_HANDLERS") == ours.DOWNLOAD_HANDLERS
+    assert own.getdict("DOWNLOAD_HANDLERS") == {**ours.DOWNLOAD_HANDLERS, "https": "news.Browser", "ftp": None}
+
+
 def test_what_others_build_on_is_named_in_one_place_and_loads_nothing_before_it_is_used():
     code = "import sys, focused; print('numpy' in sys.modules); [getattr(focused, name) for name in focused.__all__]"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
