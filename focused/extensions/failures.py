@@ -11,12 +11,15 @@ import logging
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.exceptions import DownloadCancelledError, NotSupported, UnsupportedURLSchemeError
+from scrapy.logformatter import DOWNLOADERRORMSG_SHORT
 from twisted.web._newclient import ResponseFailed
 
 from focused.parts import Component
 from focused.scheduling.outcomes import network_errors
 
 _LOGGER = "scrapy.core.scraper"
+# (The other errors that it logs are those of callbacks and pipelines.)
+_FAILED = DOWNLOADERRORMSG_SHORT.partition("%")[0]
 _LONGEST = 200
 
 
@@ -25,12 +28,9 @@ class FailuresExtension(Component):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self._expected = (
-            *network_errors(crawler.settings),
-            DownloadCancelledError,
-            NotSupported,
-            UnsupportedURLSchemeError,
-        )
+        # Of an OSError nobody knows whose it is; the network's have classes of their own.
+        network = (error for error in network_errors(crawler.settings) if error is not OSError)
+        self._expected = (*network, DownloadCancelledError, NotSupported, UnsupportedURLSchemeError)
         logging.getLogger(_LOGGER).addFilter(self._shorten)
         crawler.signals.connect(self.engine_stopped, signals.engine_stopped)
 
@@ -39,15 +39,15 @@ class FailuresExtension(Component):
 
     def _shorten(self, record: logging.LogRecord) -> bool:
         """Is it to be logged? In one line, if it is a failure of servers."""
-        if record.__dict__.get("spider") is not self.crawler.spider or not record.exc_info:
+        if record.__dict__.get("spider") is not self.crawler.spider or not str(record.msg).startswith(_FAILED):
             return True
-        error = record.exc_info[1]
+        error = record.exc_info[1] if record.exc_info else None
         if error is None or not isinstance(error, self._expected):
             return True
         name = f"focused/failed/{type(error).__name__}"
         self.crawler.stats.inc_value(name)
         record.exc_info = record.exc_text = None
-        record.msg = f"{record.getMessage()}: {_words(error).rstrip('.')}. More of the kind are only counted, in {name}"
+        record.msg = f"{record.getMessage()}: {_words(error)}. More of the kind are only counted, in {name}"
         record.args = ()
         return bool(self.crawler.stats.get_value(name) == 1)
 

@@ -53,6 +53,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Crawled:
         folder = tmp_path_factory.mktemp("broken")
         arguments = {"topic": "star galaxy telescope", "seeds": f"{site.url}/"}
         settings = {"DOWNLOAD_TIMEOUT": 3, "RETRY_TIMES": 1, "FOCUSED_INNER_ALLOWED": "127.0.0.0/8"}
+        settings |= {"FOCUSED_ARCHIVE": folder / "warc", "FOCUSED_ARCHIVE_ALL": True}
         settings |= {"FOCUSED_BACKOFF_FIRST": 0.3, "FOCUSED_ROBOTS_RETRY": 0.3}
         result = run_crawl(arguments, folder=folder, site=site, settings=settings)
     assert result.exit_code == 0, result.log[-3_000:]
