@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from focused.pages.page import MOST_TITLE, PageLimits, Text, page_from_html
+from focused.pages.page import PageLimits, Text, page_from_html
 from focused.pages.tokens import word_to_id, words
 from focused.pages.urls import join, url_to_host, url_to_key
 
@@ -46,22 +46,6 @@ def test_the_title_is_the_first_leaf_and_has_its_spaces_folded():
     page = parse("<html><head><title> Fly \n fishing </title><meta name=x></head><body>b</body></html>")
     assert page.title == "Fly fishing"
     assert page.leaves == [" Fly \n fishing ", "b"]
-
-
-@pytest.mark.parametrize(
-    ("title", "length", "left_out"),
-    [
-        ("x" * MOST_TITLE, MOST_TITLE, 0),
-        ("x" * (MOST_TITLE + 1), MOST_TITLE, 1),
-        ("x" + " " * 2 * MOST_TITLE + "y", 3, 0),
-        ("x" + " " * 1_000_000 + "y", 1, 1),
-        ("x " * 1_000_000, MOST_TITLE, 1),
-    ],
-    ids=["the longest", "longer", "mostly spaces", "nothing but spaces", "endless"],
-)
-def test_a_title_has_a_longest_length(title, length, left_out):
-    page = parse(f"<title>{title}</title><p>b</p>")
-    assert (len(page.title), page.left_out.get("title", 0)) == (length, left_out)
 
 
 def test_alt_text_is_the_text_of_an_image():
