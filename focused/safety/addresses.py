@@ -3,7 +3,10 @@
 A link is text written by somebody else; ``http://169.254.169.254/`` or a name that resolves to ``10.0.0.5`` would
 make the crawler read what only machines of the inner network can reach. Everything that is not a public unicast
 address counts as inner, in whatever notation it is written: decimal, hexadecimal, octal, short, full-width digits,
-percent-encoded, or an IPv4 address inside an IPv6 one (mapped, compatible, 6to4, Teredo, NAT64).
+percent-encoded, or an IPv4 address inside an IPv6 one (mapped, 6to4, Teredo, NAT64, ISATAP).
+
+What is public is said by IANA's registries (`focused.safety.special`), and not by `ipaddress.is_global`, which says
+something else in almost every version of Python.
 """
 
 from __future__ import annotations
@@ -16,11 +19,28 @@ from urllib.parse import urlsplit
 
 import ada_url
 
+from focused.safety.special import SPECIAL
+
 Address = IPv4Address | IPv6Address
 
+# What the registries of special-purpose addresses do not have.
+_INNER = (
+    "224.0.0.0/4",  # multicast, which has a registry of its own
+    "168.63.129.16/32",  # a public address that is, inside Azure, the machine's own wire server
+)
+# Nothing else of IPv6 is allocated as global unicast: neither site-local nor multicast addresses, nor those that are
+# compatible with IPv4, or translated to it (::a.b.c.d, ::ffff:0:a.b.c.d).
+_GLOBAL_UNICAST = IPv6Network("2000::/3")
+_BLOCKS = sorted(
+    [(ip_network(block), is_reachable) for block, is_reachable, _ in SPECIAL]
+    + [(ip_network(block), False) for block in _INNER],
+    key=lambda block: -block[0].prefixlen,
+)
 _NAT64 = IPv6Network("64:ff9b::/96")
-_V4_COMPATIBLE = IPv6Network("::/96")
-_SITE_LOCAL = IPv6Network("fec0::/10")
+# Mapped, translated, 6to4 and Teredo: packets to these go to the IPv4 address inside.
+_LEADS_TO_IPV4 = [IPv6Network("::ffff:0:0/96"), _NAT64, IPv6Network("2002::/16"), IPv6Network("2001::/32")]
+# What stands before the IPv4 address in the lower half of an ISATAP address (RFC 5214); one bit of it may be set.
+_ISATAP, _ISATAP_BITS = 0x00005EFE, 0xFDFFFFFF
 # Names that only an inner network knows: RFC 6761, 6762, 8375, and ICANN's reservation of ".internal".
 _INNER_SUFFIXES = ("localhost", "local", "internal", "home.arpa", "localdomain", "lan", "intranet")
 _LONGEST_REMEMBERED = 255
@@ -117,26 +137,26 @@ def _literal_address(host: str) -> Address | None:
 
 
 def is_public(address: Address) -> bool:
-    """Is this a unicast address of the public Internet? An IPv6 address that carries an IPv4 one is as public as it."""
+    """Is this a unicast address of the public Internet? One of IPv6 that leads to one of IPv4 is as public as that."""
     if isinstance(address, IPv6Address):
-        inside = _embedded(address)
-        if inside:
-            return all(is_public(one) for one in inside)
-        if address in _SITE_LOCAL:
+        if not all(map(is_public, _carried(address))):
             return False
-    return address.is_global and not (address.is_multicast or address.is_reserved or address.is_unspecified)
+        if any(address in network for network in _LEADS_TO_IPV4):
+            return True
+        if address not in _GLOBAL_UNICAST:
+            return False
+    return next((is_reachable for block, is_reachable in _BLOCKS if address in block), True)
 
 
-def _embedded(address: IPv6Address) -> list[IPv4Address]:
-    if address.ipv4_mapped is not None:
-        return [address.ipv4_mapped]
-    if address.sixtofour is not None:
-        return [address.sixtofour]
+def _carried(address: IPv6Address) -> list[IPv4Address]:
+    """The IPv4 addresses inside an IPv6 one."""
     if address.teredo is not None:
+        # Its lower half is laid out otherwise than that of an ISATAP address.
         return list(address.teredo)
-    if address in _NAT64 or (address in _V4_COMPATIBLE and int(address) > 0xFFFF):
-        return [IPv4Address(int(address) & 0xFFFFFFFF)]
-    return []
+    number = int(address)
+    is_isatap = number >> 32 & _ISATAP_BITS == _ISATAP
+    low = [IPv4Address(number & 0xFFFFFFFF)] if is_isatap or address in _NAT64 else []
+    return [one for one in (address.ipv4_mapped, address.sixtofour, *low) if one is not None]
 
 
 def is_inner_name(host: str) -> bool:
