@@ -19,6 +19,7 @@ from focused.schema import (
     FILE,
     HOSTS,
     INNER,
+    NAMES,
     PATTERNS,
     POSITIVE,
     SHARE,
@@ -120,6 +121,9 @@ SETTINGS = {
     "FOCUSED_FRONTIER": Setting(named("frontier"), "sqlite"),
     #: The name of the crawl in Redis; processes that give the same name share the crawl. Empty: named after the topic
     "FOCUSED_CRAWL": Setting(TEXT, ""),
+    #: Keys that the `meta` of a pushed seed may hold, besides `depth`. Keys of Scrapy and of middlewares (`proxy`,
+    #: `dont_obey_robotstxt`) let whoever pushes seeds say how they are fetched
+    "FOCUSED_SEED_META": Setting(NAMES, []),
     #: A worker that has given no sign of life for this many seconds is considered dead, and its links go to other
     #: workers. At least 2: a worker gives a sign of life each second, and a slow page must not make it look dead
     "FOCUSED_LEASE_SECONDS": Setting(typed(Annotated[float, Meta(ge=2, le=1_000_000_000)]), 60.0),

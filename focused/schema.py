@@ -199,6 +199,7 @@ VECTORS = Kind(f"a file of word vectors, or `{VECTORS_PACKAGE}`", _to_vectors)
 DRY = Kind("`share/k`", _to_dry)
 # Addresses may contain commas: one ends an address only where the next begins, or a line does.
 URLS = ListKind(to_url, "addresses", r"\s*,\s*(?=https?://|\s|$)|\s+")
+NAMES = ListKind(str, "names", r"[\s,]+")
 HOSTS = ListKind(to_host, "host names", r"[\s,]+")
 INNER = ListKind(_to_inner, "addresses, networks or names", r"[\s,]+")
 # Set apart by white space alone: {1,3} has a comma, an address has no space.

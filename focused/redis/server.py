@@ -136,9 +136,8 @@ class Server:
         """
         self._number += numbered
         number = self._number if numbered else 0
-        arguments = [f"{self.prefix}meta", self.worker, number, msgpack.packb(self.options), *operations]
         try:
-            packed = self.wait_for(lambda: self._carry_out(arguments))
+            packed = self.run("", f"{self.prefix}meta", self.worker, number, msgpack.packb(self.options), *operations)
         except ResponseError as error:
             raise CallRefused(
                 f"Redis could not carry out what it was told ({error}); what was acknowledged is safe"
@@ -147,6 +146,11 @@ class Server:
         standing = answers.pop()
         self.standing = SharedStanding(**{what.decode(): number for what, number in standing.items()})
         return answers
+
+    def run(self, function: str, key: str, *arguments: Any) -> Any:
+        """What a function of the library returns; '' is the one that carries out operations."""
+        name = f"{_NAME}_{function}" if function else _NAME
+        return self.wait_for(lambda: self._run(name, key, *arguments))
 
     def wait_for(self, what: Callable[[], Any]) -> Any:
         """What a call to Redis gives; while there is none to be had, wait and try again."""
@@ -175,15 +179,15 @@ class Server:
             self._is_away = True
             logger.warning("Redis is away (%s): waiting for up to %.0f seconds", error, self._patience)
 
-    def _carry_out(self, arguments: Sequence[Any]) -> Any:
+    def _run(self, name: str, key: str, *arguments: Any) -> Any:
         for _ in range(_TIMES_LOADED):
             try:
-                return self.client.fcall(_NAME, 1, *arguments)
+                return self.client.fcall(name, 1, key, *arguments)
             except ResponseError as error:
                 if "Function not found" not in str(error):
                     raise
             self.client.function_load(_LIBRARY, replace=True)
-        return self.client.fcall(_NAME, 1, *arguments)
+        return self.client.fcall(name, 1, key, *arguments)
 
     def _check_patience(self, began: float, error: Exception) -> None:
         if self.is_ending():

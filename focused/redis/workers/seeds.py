@@ -2,15 +2,21 @@
 
 They are read, admitted, and only then taken away. A worker that dies in between leaves them for another, to which they
 are known or not: what two of them read is admitted once.
+
+Whoever may push need not be whoever runs the crawl. An entry says where to begin, and nothing of how pages are fetched:
+an address, a method, a form, the depth, and the keys of `meta` that FOCUSED_SEED_META names. What is more than that, or
+too long, or cannot be read, is dropped, counted and told; the entries after it are taken.
 """
 
 from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
+from functools import partial
 from typing import Any
 
+import msgpack
 from redis import Redis
 from redis.exceptions import ResponseError
 from scrapy import FormRequest, Request
@@ -18,14 +24,22 @@ from scrapy.crawler import Crawler
 from scrapy_redis import defaults
 
 from focused.addresses import to_url
+from focused.defaults import read
 from focused.redis.server import Server
+from focused.report.text import short
 from focused.scheduling.requests import META
 
 logger = logging.getLogger(__name__)
 
-_AT_ONCE = 100
+# So many entries, and bytes of them, are read at once, and so many entries one after the other: the crawl waits.
+_AT_ONCE, _BYTES_AT_ONCE = 100, 1_000_000
+_MOST = 1_000
+_LONGEST = 65_536
+_DEEPEST = 65_535
 # A list of nothing but nonsense shall not fill the log.
-_MOST_TOLD = 100
+_MOST_TOLD, _SHOWN = 100, 100
+_METHODS = ("GET", "POST")
+_PLAIN = (str, int, float)
 
 
 class PushedSeeds:
@@ -35,19 +49,26 @@ class PushedSeeds:
         settings = crawler.settings
         self.crawler, self.key, self._server = crawler, key, server
         self._encoding: str = settings.get("REDIS_ENCODING") or defaults.REDIS_ENCODING
-        self._as_set = settings.getbool("REDIS_START_URLS_AS_SET", defaults.START_URLS_AS_SET)
-        self._as_zset = settings.getbool("REDIS_START_URLS_AS_ZSET", defaults.START_URLS_AS_ZSET)
+        as_set = settings.getbool("REDIS_START_URLS_AS_SET", defaults.START_URLS_AS_SET)
+        as_zset = settings.getbool("REDIS_START_URLS_AS_ZSET", defaults.START_URLS_AS_ZSET)
+        self._kind = "set" if as_set else "zset" if as_zset else "list"
+        self._meta = frozenset({"depth", *read(settings, "FOCUSED_SEED_META")}) - {META}
         self._is_readable = True
 
     def take(self, is_safe: Callable[[], bool]) -> int:
         """Admit what was pushed; how much it was. What was admitted is taken away when ``is_safe`` says that it is."""
         taken = 0
-        while found := self._read():
+        while taken < _MOST and (found := self._read()):
+            kept = [data for data in found if isinstance(data, bytes)]
             for data in found:
-                self._admit(data)
+                if isinstance(data, bytes):
+                    self._admit(data)
+                else:
+                    size, begin = data
+                    self._refuse(f"it has {size:,} bytes, and may have {_LONGEST:,}", begin)
             if not is_safe():
                 break
-            self._server.wait_for(lambda: self._remove(found))
+            self._server.wait_for(partial(self._remove, kept))
             taken += len(found)
             if len(found) < _AT_ONCE:
                 break
@@ -55,32 +76,30 @@ class PushedSeeds:
             logger.info("%d entries of %r were taken in", taken, self.key)
         return taken
 
-    def _read(self) -> list[bytes]:
+    def _read(self) -> list[bytes | list[Any]]:
+        """The next entries; of one that is too long, and gone by now, how long it was and how it began."""
         if not self._is_readable:
             return []
+        how = self._kind, _AT_ONCE, _BYTES_AT_ONCE, _LONGEST, _SHOWN
         try:
-            found: list[bytes] = self._server.wait_for(self._look)
+            found: list[bytes | list[Any]] = msgpack.unpackb(self._server.run("seeds", self.key, *how), raw=True)
         except ResponseError as error:
             self._is_readable = False
             logger.warning(
-                "Seeds pushed to %r cannot be read (%s): see REDIS_START_URLS_AS_SET, …_AS_ZSET", self.key, error
+                "Seeds pushed to %r cannot be read (%s): see REDIS_START_URLS_AS_SET, …_AS_ZSET",
+                self.key,
+                short(error, 200),
             )
             return []
         return found
 
-    def _look(self) -> Any:
-        client: Redis = self._server.client
-        if self._as_set:
-            return client.srandmember(self.key, _AT_ONCE)
-        if self._as_zset:
-            return client.zrevrange(self.key, 0, _AT_ONCE - 1)
-        return client.lrange(self.key, 0, _AT_ONCE - 1)
-
     def _remove(self, found: list[bytes]) -> None:
         client: Redis = self._server.client
-        if self._as_set:
+        if not found:
+            return
+        if self._kind == "set":
             client.srem(self.key, *found)
-        elif self._as_zset:
+        elif self._kind == "zset":
             client.zrem(self.key, *found)
         else:
             with client.pipeline(transaction=False) as pipe:
@@ -89,16 +108,22 @@ class PushedSeeds:
                 pipe.execute()
 
     def _admit(self, data: bytes) -> None:
-        stats = self.crawler.stats
         try:
             self.crawler.engine.crawl(self._to_request(data))
-        except (ValueError, TypeError, AttributeError, OverflowError) as error:
+        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError) as error:
             # Whatever stands in it: what was pushed behind it is read.
-            if stats.get_value("focused/seed/refused", 0) < _MOST_TOLD:
-                logger.warning("What was pushed to %r is no seed (%s): %r", self.key, error, data[:200])
-            stats.inc_value("focused/seed/refused")
+            self._refuse(short(error, 200), data)
             return
-        stats.inc_value("focused/seed/pushed")
+        self.crawler.stats.inc_value("focused/seed/pushed")
+
+    def _refuse(self, why: str, data: bytes) -> None:
+        stats = self.crawler.stats
+        told = stats.get_value("focused/seed/refused", 0)
+        if told < _MOST_TOLD:
+            logger.warning("What was pushed to %r is no seed (%s): %r", self.key, why, data[:_SHOWN])
+        elif told == _MOST_TOLD:
+            logger.warning("More of what is no seed is only counted, in focused/seed/refused")
+        stats.inc_value("focused/seed/refused")
 
     def _to_request(self, data: bytes) -> Request:
         """An address alone, or JSON with url, and if need be method, meta, and what is sent as a form."""
@@ -107,22 +132,30 @@ class PushedSeeds:
         url, method, meta = form.pop("url", None), form.pop("method", "GET"), form.pop("meta", {})
         if not isinstance(url, str) or not isinstance(method, str) or not isinstance(meta, dict):
             raise TypeError("url and method are texts, meta is an object")
-        url, meta = to_url(url), {**_own(meta), "is_start_request": True}
+        if method.upper() not in _METHODS:
+            raise ValueError(f"the method {method!r} is not GET or POST")
+        url, meta = to_url(url), {**_checked(meta, self._meta), "is_start_request": True}
         if not form and method.upper() == "GET":
             return Request(url, meta=meta)
         return FormRequest(url, method=method.upper(), formdata=_form(form), meta=meta)
 
 
-def _own(meta: dict[str, Any]) -> dict[str, Any]:
-    """The meta of others: not what this crawler keeps there, and a depth that can be counted on."""
+def _checked(meta: dict[str, Any], named: Collection[str]) -> dict[str, Any]:
+    """The meta of others: nothing that changes how a page is fetched, and a depth that can be counted on."""
+    for name in meta:
+        if name not in named:
+            raise ValueError(f"meta may hold {', '.join(sorted(named))}, not {name!r}: FOCUSED_SEED_META names others")
     depth = meta.get("depth", 0)
-    if not isinstance(depth, int) or depth < 0:
-        raise TypeError(f"the depth {depth!r} is no number")
-    return {name: value for name, value in meta.items() if name != META}
+    if type(depth) is not int or not 0 <= depth <= _DEEPEST:
+        raise TypeError(f"the depth {depth!r} is no number from 0 to {_DEEPEST:,}")
+    return meta
 
 
 def _form(fields: dict[str, Any]) -> dict[str, Any]:
     """What a form can hold: texts, and lists of texts."""
+    for name, value in fields.items():
+        if not all(isinstance(each, _PLAIN) for each in (value if isinstance(value, list) else [value])):
+            raise TypeError(f"beside url, method and meta there are fields of a form, which are texts: not {name!r}")
     return {
         name: [str(each) for each in value] if isinstance(value, list) else str(value) for name, value in fields.items()
     }
