@@ -63,9 +63,9 @@ def load_arrays(file: bytes | str | Path) -> Arrays:
         with ZipFile(BytesIO(file) if isinstance(file, bytes) else file) as archive:
             _check_size(archive)
             return {one.filename.removesuffix(".npy"): _read_array(archive, one) for one in archive.infolist()}
-    except OSError:
-        raise
     except Exception as error:  # a damaged archive has many ways to fail: BadZipFile, RuntimeError, zlib.error…
+        if isinstance(error, OSError) and not isinstance(file, bytes):
+            raise
         raise ValueError(str(error) or repr(error)) from error
 
 

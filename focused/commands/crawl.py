@@ -11,6 +11,7 @@ from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 from scrapy.utils.log import get_scrapy_root_handler
 
+from focused.report.text import clean
 from focused.running.command import program
 
 logger = logging.getLogger(__name__)
@@ -69,7 +70,7 @@ class Command(ScrapyCrawl):
         if reason is None:
             when = "twice, before all was written" if stats.get_value("start_time") else "before it had begun"
             return self._end(_FAILED, f"interrupted {when}: run the same command again")
-        words = str(stats.get_value("focused/stopped_by") or reason)
+        words = clean(str(stats.get_value("focused/stopped_by") or reason))
         if refusal_of(crawler) and _log_ends_with_errors():
             return _FAILURES[reason]
         if reason in _FAILURES:

@@ -40,11 +40,24 @@ def pooled_to_bytes(is_page: bool, lessons: list[Lessons], version: int = 0) -> 
 
 
 def bytes_to_pooled(number: int, data: bytes) -> Pooled:
-    """What `pooled_to_bytes` wrote."""
+    """What `pooled_to_bytes` wrote. ValueError and its like if it is anything else."""
     is_page, version = _HEAD.unpack_from(data)
     if len(data) == _HEAD.size:
         return Pooled(number, bool(is_page), version, None)
     evidence, *columns = msgpack.unpackb(data[_HEAD.size :])
     columns = [np.frombuffer(data, kind).copy() for data, kind in zip(columns, LESSON_COLUMNS.values(), strict=True)]
     lessons = Lessons(Evidence.from_bytes(evidence), *columns)
+    _check(lessons)
     return Pooled(number, bool(is_page), version, lessons)
+
+
+def _check(lessons: Lessons) -> None:
+    """ValueError if something could not be learned, or would spoil all that was."""
+    evidence = lessons.evidence
+    starts = evidence.starts
+    if starts[0] != 0 or np.any(np.diff(starts) < 0) or starts[-1] != len(evidence.ids):
+        raise ValueError("features that belong to no link")
+    if any(len(getattr(lessons, name)) != len(evidence) for name in LESSON_COLUMNS):
+        raise ValueError("not as many lessons as links")
+    if not all(np.isfinite(column).all() for column in (lessons.relevance, lessons.source_relevance, lessons.weight)):
+        raise ValueError("a relevance or a weight that is not a number")

@@ -5,6 +5,7 @@ Everything here may be done in a thread, over a connection of its own, and may b
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
@@ -19,9 +20,12 @@ from focused.frontier.store import StoreBroken
 from focused.prioritizers.base import Prioritizer
 from focused.redis.lessons import Pooled, bytes_to_pooled
 from focused.redis.rescoring import SharedRescoring
-from focused.redis.server import Server
+from focused.redis.server import UNREADABLE, Server
 from focused.redis.verdicts import SharedVerdicts
+from focused.report.text import short
 from focused.visits.training import CRITIC
+
+logger = logging.getLogger(__name__)
 
 _AT_ONCE = 500
 
@@ -45,16 +49,30 @@ class Model:
 
 
 class Pool:
-    """The lessons of all workers and what was made of them."""
+    """The lessons of all workers and what was made of them. ``unreadable`` counts lessons that were left out."""
 
     def __init__(self, server: Server) -> None:
         self._server = server
         self.verdicts = SharedVerdicts(server)
+        self.unreadable = 0
 
     def lessons_after(self, number: int, most: int) -> list[Pooled]:
         """The lessons that came after those with a number, at most so many."""
         first, raw = self._server.ask("lessons", number, most)
-        return [bytes_to_pooled(int(first) + i, data) for i, data in enumerate(raw or [], 1)]
+        return [self._pooled(int(first) + i, data) for i, data in enumerate(raw or [], 1)]
+
+    def _pooled(self, number: int, data: bytes) -> Pooled:
+        """Some lessons; none if they cannot be read, so that all others are learned nevertheless."""
+        try:
+            return bytes_to_pooled(number, data)
+        except UNREADABLE as error:
+            if not self.unreadable:
+                logger.warning(
+                    "Lessons in Redis cannot be read and are left out (%s); more of them are only counted",
+                    short(error, 200),
+                )
+            self.unreadable += 1
+            return Pooled(number, False, 0, None)
 
     def lessons_anew(self, prioritizer: Prioritizer, most: int) -> Iterator[Pooled]:
         """The newest lessons, those that a model knew included, by the verdicts that pages have now."""
@@ -63,7 +81,7 @@ class Pool:
         skipped = max(taught + last - upto - most, 0)
         for begin in range(skipped, taught, _AT_ONCE):
             _, _, raw = self._server.ask("taught", begin, min(_AT_ONCE, taught - begin))
-            yield from self.verdicts.by_now([bytes_to_pooled(upto, data) for data in raw], prioritizer)
+            yield from self.verdicts.by_now([self._pooled(upto, data) for data in raw], prioritizer)
         for begin in range(upto + max(skipped - taught, 0), last, _AT_ONCE):
             pooled = self.lessons_after(begin, min(_AT_ONCE, last - begin))
             yield from self.verdicts.by_now(pooled, prioritizer)
@@ -93,7 +111,7 @@ class Pool:
         new = copy(critic)
         try:
             new.restore_learned(model.state)
-        except (ValueError, KeyError) as error:
+        except UNREADABLE as error:
             raise ModelDamaged(f"version {model.version} of the critic in Redis does not fit: {error}") from error
         return new
 
@@ -102,10 +120,14 @@ class Pool:
         kept = self._server.ask("load_model", name)
         if not kept:
             return None
-        version, upto, digest, raw, critic = kept
-        if _digest(raw) != digest:
-            raise ModelDamaged(f"the model {name!r} of {self._server.prefix[:-1]} in Redis is damaged: delete its key")
-        return Model(int(version), int(upto), _stamp(digest), int(critic), load_arrays(raw))
+        try:
+            version, upto, digest, raw, critic = kept
+            if _digest(raw) != digest:
+                raise ValueError("it is not what was published")
+            return Model(int(version), int(upto), _stamp(digest), int(critic), load_arrays(raw))
+        except UNREADABLE as error:
+            where = f"{self._server.prefix[:-1]} in Redis is damaged ({short(error, 200)}): delete its key"
+            raise ModelDamaged(f"the model {name!r} of {where}") from error
 
     def rescoring(self, prioritizer: Prioritizer) -> SharedRescoring:
         """The work of scoring all that waits by a snapshot of the prioritizer."""

@@ -114,17 +114,28 @@ class Packing:
         return pieces
 
     def read(self, raw: Sequence[bytes], links: NDArray[np.int64]) -> Records:
-        """Many records at once, of less than 2 GB in all; ``links`` are their numbers."""
+        """Many records at once, of less than 2 GB in all; ``links`` are their numbers.
+
+        ValueError, or IndexError, if one of them is not a record: each must end where its last piece does, and each
+        piece must be as long as its numbers and ids.
+        """
         data = b"".join(raw)
         words, halves, octets = np.frombuffer(data, "<u4"), np.frombuffer(data, "<u2"), np.frombuffer(data, "u1")
         lengths = np.fromiter(map(len, raw), np.int64, len(raw))
         begin = np.cumsum(lengths) - lengths
         head = words[(begin // _WORD)[:, None] + np.arange(HEAD.itemsize // _WORD)].view(HEAD)[:, 0]
         text = head["length"].astype(np.int64) + head["request"]
-        rows, at = _walk(words, begin + HEAD.itemsize + -(-text // _WORD) * _WORD, head["kept"])
+        rows, at, end = _walk(words, begin + HEAD.itemsize + -(-text // _WORD) * _WORD, head["kept"])
         heads = words[(at // _WORD)[:, None] + np.arange(_PIECE_WORDS)].view(_PIECE_HEAD)[:, 0]
         width = int(heads["width"][0]) if len(heads) else 0
         counts = heads["count"].astype(np.int64)
+        lengths_of_pieces = _PIECE_WORDS + width + -(-counts * self.bits // (8 * _WORD))
+        if (
+            np.any(end != begin + lengths)
+            or np.any(heads["width"] != width)
+            or np.any(heads["words"] != lengths_of_pieces)
+        ):
+            raise ValueError("not a link with its evidence")
         at += _PIECE.size
         dense = words[(at // _WORD)[:, None] + np.arange(width)].view("<f4")
         starts = np.zeros(len(rows) + 1, np.int64)
@@ -179,8 +190,11 @@ def _join_bits(values: NDArray[np.uint8], bits: int) -> bytes:
 
 def _walk(
     words: NDArray[np.uint32], at: NDArray[np.int64], kept: NDArray[np.uint8]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the pieces of all records begin, and to which record each belongs, in the order of the records."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Where the pieces of all records begin, and to which record each belongs, in the order of the records.
+
+    And where the last piece of each record ends.
+    """
     at, rows, places = at.copy(), [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
     for number in range(int(kept.max(initial=0))):
         have = np.flatnonzero(kept > number)
@@ -189,7 +203,7 @@ def _walk(
         at[have] += (words[at[have] // _WORD] & np.uint32(_MOST)).astype(np.int64) * _WORD
     all_rows, all_places = np.concatenate(rows), np.concatenate(places)
     order = np.argsort(all_rows, kind="stable")
-    return all_rows[order], all_places[order]
+    return all_rows[order], all_places[order], at
 
 
 def body(url: bytes, request: bytes) -> bytes:

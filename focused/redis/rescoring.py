@@ -95,6 +95,10 @@ class SharedRescoring:
     def _read(self, hosts: Sequence[int]) -> _Slice:
         """What waits on some hosts, each link once, though it may stand in two places."""
         found = self._call([operation("snapshot", host) for host in hosts])
+        with self._server.whole("the order of links"):
+            return self._to_slice(hosts, found)
+
+    def _to_slice(self, hosts: Sequence[int], found: Sequence[Any]) -> _Slice:
         turns, runs, listed = zip(*found, strict=True)
         in_runs = np.frombuffer(b"".join(runs), _RUN)["link"].astype(np.int64)
         in_lists = np.frombuffer(b"".join(listed), ">u4").astype(np.int64)
@@ -112,7 +116,10 @@ class SharedRescoring:
             raw = self._read_links(some)
             there = np.array([i for i, record in enumerate(raw) if record], np.int64)
             if len(there):
-                records = self._packing.read([raw[i] for i in there], some[there])
+                with self._server.whole("the evidence of waiting links"):
+                    records = self._packing.read([raw[i] for i in there], some[there])
+                    if not np.all(np.isfinite(records.base)):
+                        raise ValueError("a rank is not a number")
                 waits[begin + there] = records.state == State.WAITING.value
                 ranks[begin + there] = self._combined(records) + records.base
             sleep(_REST * (thread_time() - began))
@@ -123,7 +130,7 @@ class SharedRescoring:
         where, client = f"{self._server.prefix}links", self._server.client
         records: list[bytes | None] = []
         for some in _chunks(keys, _AT_ONCE):
-            records += self._server.wait_for(partial(client.hmget, where, some))
+            records += self._server.read(partial(client.hmget, where, some))
         return records
 
     def _combined(self, records: Records) -> AnyFloats:

@@ -8,11 +8,15 @@ over.
 from __future__ import annotations
 
 import logging
+import re
+import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, fields
+from functools import partial
 from hashlib import sha1
 from importlib.resources import files
+from math import isfinite
 from time import monotonic, sleep
 from typing import Any
 
@@ -31,7 +35,8 @@ from redis.exceptions import ConnectionError as NoConnection
 from redis.exceptions import TimeoutError as NoAnswer
 from redis.retry import Retry
 
-from focused.frontier.store import Standing, StoreBroken
+from focused.frontier.store import JobRefused, Standing, StoreBroken
+from focused.report.text import short
 
 logger = logging.getLogger(__name__)
 
@@ -43,7 +48,18 @@ _LIBRARY = f"#!lua name={_NAME}\n{_LUA}".replace("@NAME@", _NAME)
 # What a server says that is starting, full, or cut off from the others: it may pass. Some come as errors of their own.
 _PASSING = ("BUSY", "MISCONF", "NOREPLICAS")
 _PASSING_ERRORS = (OutOfMemoryError, ReadOnlyError, ClusterDownError, MasterDownError, TryAgainError)
-_LOST = "LOST"
+_LOST, _DAMAGED = "LOST", "DAMAGED"
+UNREADABLE = (
+    *(ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError, MemoryError),
+    *(EOFError, NotImplementedError, struct.error),
+)
+"""What is raised by reading bytes, numbers and JSON that somebody else has written."""
+# Beyond this, doubles have gaps.
+_MOST = 2.0**53
+_BEFORE, _AFTER = "{focused:", "}:"
+_NAMED = re.compile(r"[A-Za-z0-9._-]{1,100}")
+# So much of what Redis says, or holds, is shown.
+_SHOWN = 300
 # Somebody may flush the functions of the server again and again.
 _TIMES_LOADED = 10
 # Every worker calls about once a second.
@@ -56,6 +72,28 @@ _TRIED_AGAIN = (NoConnection, NoAnswer, OSError, ResponseError)
 
 class CallRefused(StoreBroken):
     """The script failed, and would fail again: what this process told it cannot be right."""
+
+
+class CrawlDamaged(CallRefused):
+    """What Redis holds of the crawl is not what workers have written: somebody has deleted or changed it."""
+
+
+@contextmanager
+def whole(crawl: str, what: str) -> Iterator[None]:
+    """CrawlDamaged instead of whatever is raised by reading ``what`` Redis holds of a crawl."""
+    try:
+        yield
+    except UNREADABLE as error:
+        logger.debug("%s of %r cannot be read", what, crawl, exc_info=True)
+        raise damaged(crawl, f"{what} cannot be read ({type(error).__name__}: {error})") from error
+
+
+def damaged(crawl: str, how: str) -> CrawlDamaged:
+    """What to say of a crawl that is damaged, and what can be done."""
+    return CrawlDamaged(
+        f"the crawl {crawl!r} in Redis is damaged: {short(how, _SHOWN)}. Restore it from a copy, or begin anew "
+        f"(SCHEDULER_FLUSH_ON_START=True)"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,16 +174,27 @@ class Server:
         """
         self._number += numbered
         number = self._number if numbered else 0
+        options = msgpack.packb(self.options)
+        packed = self.read(partial(self.run, "", f"{self.prefix}meta", self.worker, number, options, *operations))
+        with self.whole("an answer"):
+            answers: list[Any] = msgpack.unpackb(packed, raw=True, strict_map_key=False)
+            self.standing = _to_standing(answers.pop())
+            if len(answers) != len(operations):
+                raise ValueError(f"{len(answers)} answers to {len(operations)} operations")
+        return answers
+
+    def whole(self, what: str) -> AbstractContextManager[None]:
+        """CrawlDamaged instead of whatever is raised by reading ``what`` Redis holds of this crawl."""
+        return whole(self.crawl, what)
+
+    def read(self, what: Callable[[], Any]) -> Any:
+        """What a call to Redis gives; CallRefused if Redis has it and cannot give it."""
         try:
-            packed = self.run("", f"{self.prefix}meta", self.worker, number, msgpack.packb(self.options), *operations)
+            return self.wait_for(what)
         except ResponseError as error:
             raise CallRefused(
-                f"Redis could not carry out what it was told ({error}); what was acknowledged is safe"
+                f"Redis could not carry out what it was told ({short(error, _SHOWN)}); what was acknowledged is safe"
             ) from error
-        answers: list[Any] = msgpack.unpackb(packed, raw=True, strict_map_key=False)
-        standing = answers.pop()
-        self.standing = SharedStanding(**{what.decode(): number for what, number in standing.items()})
-        return answers
 
     def run(self, function: str, key: str, *arguments: Any) -> Any:
         """What a function of the library returns; '' is the one that carries out operations."""
@@ -171,6 +220,8 @@ class Server:
                 f"{self.prefix[:-1]} is no longer in Redis: it was deleted, or Redis restarted without what it had; "
                 f"with appendonly it keeps a crawl"
             ) from error
+        if str(error).startswith(_DAMAGED):
+            raise damaged(self.crawl, str(error).removeprefix(_DAMAGED).strip()) from error
         may_pass = isinstance(error, _PASSING_ERRORS) or str(error).startswith(_PASSING)
         if isinstance(error, ResponseError) and not may_pass:
             raise error
@@ -206,16 +257,38 @@ def operation(name: str, *arguments: Any) -> bytes:
     return packed
 
 
+def _to_standing(told: Mapping[bytes, Any]) -> SharedStanding:
+    standing = SharedStanding(**{what.decode(): number for what, number in told.items()})
+    for what in fields(standing):
+        number = getattr(standing, what.name)
+        # A sum of relevances that change may be a hair below nothing.
+        if not isfinite(number) or not -0.5 < number < _MOST:
+            raise ValueError(f"{what.name} is {number!r}")
+    return standing
+
+
+def is_crawl_name(name: str) -> bool:
+    """May a crawl be called so? Names become keys, and paths of reports, and are shown."""
+    return _NAMED.fullmatch(name) is not None
+
+
 def prefix_of(crawl: str) -> str:
     """How all keys of a crawl begin: what stands in braces puts them into one slot of a cluster."""
-    return f"{{focused:{crawl}}}:"
+    if not is_crawl_name(crawl):
+        raise JobRefused(
+            f"{short(crawl, 100)!r} is not the name of a crawl: it consists of letters, digits, '.', '-' and '_', at "
+            f"most 100"
+        )
+    return f"{_BEFORE}{crawl}{_AFTER}"
 
 
 def crawls_on(client: Redis) -> Iterator[str]:
     """The names of all crawls on a server."""
-    before, after = prefix_of("*").split("*")
-    for key in client.scan_iter(match=f"{prefix_of('*')}meta", count=1_000):
-        yield key.decode().removeprefix(before).removesuffix(f"{after}meta")
+    for key in client.scan_iter(match=f"{_BEFORE}*{_AFTER}meta", count=1_000):
+        name = key.decode("utf-8", "replace").removeprefix(_BEFORE).removesuffix(f"{_AFTER}meta")
+        # Somebody else's key: no crawl can have this name.
+        if is_crawl_name(name):
+            yield name
 
 
 @contextmanager
@@ -250,12 +323,16 @@ def forget(client: Redis, crawl: str) -> Iterator[bytes]:
 def is_at_work(client: Redis, crawl: str) -> bool:
     """Has anybody called lately who did not leave?"""
     prefix = prefix_of(crawl)
-    heard, (seconds, _) = client.hget(f"{prefix}meta", "heard"), client.time()
-    is_fresh = heard is not None and seconds - float(heard) < _LATELY
-    return is_fresh and client.zcard(f"{prefix}workers") > 0
+    try:
+        heard, (seconds, _) = client.hget(f"{prefix}meta", "heard"), client.time()
+        is_fresh = heard is not None and seconds - float(heard) < _LATELY
+        return is_fresh and client.zcard(f"{prefix}workers") > 0
+    except (ResponseError, ValueError):
+        # What lies there is not what workers write.
+        return False
 
 
 def whose(client: Redis, crawl: str, what: str) -> str | None:
     """What a crawl was made with: its topic, its prioritizer…; None if there is none."""
     kept = client.hget(f"{prefix_of(crawl)}meta", f"of:{what}")
-    return kept.decode() if isinstance(kept, bytes) else None
+    return kept.decode("utf-8", "replace") if isinstance(kept, bytes) else None

@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import dataclass, field, replace
-from math import isinf, nan
+from math import isfinite, isinf, nan
 from random import Random
 from time import monotonic
 from typing import Any
@@ -48,6 +49,7 @@ from focused.redis.pool import Pool
 from focused.redis.records import Packing, answer_to_bytes, body, version_of
 from focused.redis.server import Server, SharedStanding, operation
 from focused.redis.verdicts import class_to_bytes
+from focused.report.text import short
 
 FORMAT = 4
 # What the script knows of an address.
@@ -146,7 +148,7 @@ class RedisStore:
         whose = {"format": str(FORMAT), "id bits": str(self._prioritizer.id_bits), **identity}
         other = self.server.ask("join", whose)
         if other:
-            key, kept = (part.decode() for part in other)
+            key, kept = (part.decode("utf-8", "replace") for part in other)
             raise of_another(self.server.crawl, key, kept, whose[key])
 
     # --- how it stands -----------------------------------------------------------------------------------------
@@ -180,7 +182,8 @@ class RedisStore:
 
     def known(self, urls: Sequence[str]) -> Known:
         answer = self._ask("known", [_key(url_to_key(url)) for url in urls])
-        columns = np.frombuffer(answer, _KNOWN)
+        with self.server.whole("what is known of addresses"):
+            columns = np.frombuffer(answer, _KNOWN, len(urls))
         return Known(
             columns["link"].astype(np.int64),
             columns["state"].copy(),
@@ -284,20 +287,8 @@ class RedisStore:
             lease = self.leases[token]
             lease.is_returned, lease.is_lost = False, b"gone" in answer
             return None if lease.is_lost else lease
-        self.leases[token] = lease = _HeldLease(
-            token=token,
-            link=int(answer[b"link"]),
-            url=_to_text(answer[b"url"]),
-            host=LinkHost(int(answer[b"host"]), _to_text(answer[b"name"]), int(answer[b"pages"])),
-            depth=int(answer[b"depth"]),
-            source=int(answer[b"source"]),
-            parent=_to_text(answer[b"parent"]),
-            score=answer[b"rank"] - answer[b"base"],
-            tries=int(answer[b"tries"]),
-            seed=answer[b"base"] == SEED_RANK,
-            request=answer[b"request"] or None,
-            is_suspect=b"suspect" in answer,
-        )
+        with self.server.whole("a waiting link"):
+            self.leases[token] = lease = _to_lease(token, answer)
         return lease
 
     def sent(self, lease: Lease, delay: float, concurrency: int, ago: float) -> None:
@@ -367,8 +358,9 @@ class RedisStore:
         if not answer:
             lease.is_lost, page.outcome = True, Outcome.OTHER
             return page
-        order, is_duplicate, found = answer
-        page.order = int(order)
+        with self.server.whole("the record of a page"):
+            order, is_duplicate, found = answer
+            page.order = int(order)
         if is_duplicate:
             page.outcome = Outcome.DUPLICATE
         held = self.leases[lease.token]
@@ -507,12 +499,14 @@ class RedisStore:
 
     def noted(self, key: str) -> str | None:
         value = self._read("noted", key)
-        return _to_text(value) if value else None
+        with self.server.whole(f"the note {key!r}"):
+            return _to_text(value) if value else None
 
     def revise(self, key: str, change: Callable[[str | None], str | None]) -> None:
         while True:
             kept = self.noted(key)
-            new = change(kept)
+            with self.server.whole(f"the note {key!r}") if kept is not None else nullcontext():
+                new = change(kept)
             if new is None or self._ask("revise", key, kept or "", new):
                 return
 
@@ -567,9 +561,10 @@ class RedisStore:
     def _decode(self, link: int, found: Any) -> tuple[Evidence, list[float]] | None:
         if not found:
             return None
-        raw, sources = found
-        records = self._packing.read([raw], np.array([link], np.int64))
-        known = dict(zip(records.evidence.source.tolist(), sources, strict=True))
+        with self.server.whole("the evidence of a link"):
+            raw, sources = found
+            records = self._packing.read([raw], np.array([link], np.int64))
+            known = dict(zip(records.evidence.source.tolist(), sources, strict=True))
         records.see_again(
             self._prioritizer, lambda pages: np.array([known[page] for page in pages.tolist()], np.float32)
         )
@@ -579,6 +574,27 @@ class RedisStore:
 
 def _to_lessons(found: tuple[Evidence, list[float]] | None, relevance: float) -> Lessons | None:
     return Lessons.of_page(found[0], relevance, np.array(found[1], np.float32)) if found else None
+
+
+def _to_lease(token: int, answer: dict[bytes, Any]) -> _HeldLease:
+    """A lease as the script tells it; ValueError if a number in it is none that can be counted on."""
+    rank, base = answer[b"rank"], answer[b"base"]
+    if not isfinite(rank) or not isfinite(base):
+        raise ValueError(f"its rank is {rank!r}")
+    return _HeldLease(
+        token=token,
+        link=int(answer[b"link"]),
+        url=_to_text(answer[b"url"]),
+        host=LinkHost(int(answer[b"host"]), _to_text(answer[b"name"]), int(answer[b"pages"])),
+        depth=int(answer[b"depth"]),
+        source=int(answer[b"source"]),
+        parent=_to_text(answer[b"parent"]),
+        score=rank - base,
+        tries=int(answer[b"tries"]),
+        seed=base == SEED_RANK,
+        request=answer[b"request"] or None,
+        is_suspect=b"suspect" in answer,
+    )
 
 
 def _to_new(new: NewLink) -> Any:
@@ -599,8 +615,8 @@ def _to_new(new: NewLink) -> Any:
 def of_another(crawl: str, what: str, kept: str, mine: str) -> JobRefused:
     """Why a worker cannot join a crawl."""
     return JobRefused(
-        f"the crawl {crawl!r} in Redis was made with {what} {kept!r}, this one has {mine!r}: name it otherwise "
-        f"(FOCUSED_CRAWL), start it as it was, or, when nobody is at work on it, begin anew "
+        f"the crawl {crawl!r} in Redis was made with {what} {short(kept, 200)!r}, this one has {mine!r}: "
+        f"name it otherwise (FOCUSED_CRAWL), start it as it was, or, when nobody is at work on it, begin anew "
         f"(SCHEDULER_FLUSH_ON_START=True)"
     )
 

@@ -62,7 +62,8 @@ class SharedVerdicts:
 
     def _kept(self, orders: Sequence[int], before: int | None = None) -> KeptPages:
         found = self._server.ask("gists", list(orders), False if before is None else before)
-        return KeptPages([int(link) for link, _ in found], [gist for _, gist in found])
+        with self._server.whole("what is kept of pages"):
+            return KeptPages([int(link) for link, _ in found], [bytes(gist) for _, gist in found])
 
     def relevance(self, links: NDArray[Any]) -> NDArray[np.float32]:
         """R of the pages behind some links; NaN where there is none."""
@@ -74,7 +75,11 @@ class SharedVerdicts:
             self._server.ask("verdicts", numbers[begin : begin + _AT_ONCE].tolist())
             for begin in range(0, len(numbers), _AT_ONCE)
         ]
-        return np.frombuffer(b"".join(parts), _VERDICT)[where]
+        with self._server.whole("the verdicts on pages"):
+            verdicts = np.frombuffer(b"".join(parts), _VERDICT)
+            if len(verdicts) != len(numbers) or np.any((verdicts["relevance"] < 0) | (verdicts["relevance"] > 1)):
+                raise ValueError("a relevance is not from 0 to 1")
+            return verdicts[where]
 
     def by_now(self, pooled: Sequence[Pooled], prioritizer: Prioritizer) -> list[Pooled]:
         """Lessons with the verdicts that the pages have now, and with evidence as the prioritizer's critic sees it."""
@@ -131,9 +136,10 @@ class SharedVerdicts:
                 self.revise(critic.version, pages.links, judge_again(critic, pages, answers))
         except StoreBroken:
             raise
-        except Exception:
+        except Exception as error:
             self._failed = critic.version
-            logger.exception("The critic could not judge pages anew; they keep their verdicts")
+            logger.warning("The critic could not judge pages anew (%r); they keep their verdicts", error)
+            logger.debug("It failed here:", exc_info=True)
 
     def _outdated(self, version: int) -> Iterator[KeptPages]:
         """What is kept of pages with older verdicts, which must be judged before more of them are asked for."""
@@ -142,11 +148,17 @@ class SharedVerdicts:
             self._server.ask("judged", version)
         # Where another worker has published the next version, it is at this, too.
         while self._server.standing.critic == version and (orders := self._server.ask("outdated", _GISTS_AT_ONCE)):
-            pages = self._kept([int(order) for order in orders])
+            before = self._server.standing.outdated
+            with self._server.whole("which pages are outdated"):
+                numbers = [int(order) for order in orders]
+            pages = self._kept(numbers)
             if not pages.links:
                 # Redis has thrown away what was kept of them.
                 return
             yield pages
+            if self._server.standing.outdated >= before:
+                # What is kept of them is of other pages.
+                return
 
 
 def class_to_bytes(name: str) -> bytes:

@@ -20,7 +20,6 @@ from focused.pages.evidence import ADDRESS, NAMED, Evidence
 from focused.prioritizers.base import Prioritizer
 from focused.report.reader import CrawlReader
 from focused.report.words import WordTable
-from focused.scheduling.starts import untaught_prioritizer
 
 OFFSETS = tuple(range(-5, 6))
 _MOST_ROWS, _AT_ONCE = 50_000, 1_000
@@ -57,7 +56,7 @@ def saved_prioritizer(reader: CrawlReader) -> tuple[Prioritizer, str]:
 
     JobRefused if it cannot be made again, with the reason.
     """
-    prioritizer = untaught_prioritizer(reader.about())
+    prioritizer = reader.untaught()
     state = reader.learned_state()
     if state is None:
         return prioritizer, ""

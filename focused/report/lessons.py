@@ -10,7 +10,6 @@ from focused.arrays import save_arrays
 from focused.prioritizers.base import Lessons
 from focused.registry import usable
 from focused.report.reader import CrawlReader
-from focused.scheduling.starts import untaught_prioritizer
 
 
 class NothingLearned(ValueError):
@@ -33,7 +32,7 @@ def study_lessons(reader: CrawlReader) -> tuple[bytes, int]:
 
     NothingLearned if the crawl has none, or kept no evidence for such a learner.
     """
-    prioritizer = untaught_prioritizer(reader.about())
+    prioritizer = reader.untaught()
     if not prioritizer.studies:
         others = [repr(name) for name, kind in usable("prioritizer") if kind.studies]
         raise NothingLearned(

@@ -36,6 +36,11 @@ def short(text: Any, most: int) -> str:
     return plain if len(plain) <= most else f"{plain[: most - 1]}…"
 
 
+def clean(text: str) -> str:
+    """Lines without hidden characters, however many they are."""
+    return "\n".join(_HIDDEN.sub("", line) for line in text.split("\n"))
+
+
 def signed(offset: int) -> str:
     """An offset as the paper writes it: −2, 0, +3."""
     return f"\u2212{-offset}" if offset < 0 else f"+{offset}" if offset else "0"

@@ -18,6 +18,7 @@ from scrapy.settings import Settings
 
 from focused.extras import way_out
 from focused.files import until_reader_stops
+from focused.report.text import clean
 from focused.running.loop import Stopped
 
 if TYPE_CHECKING:
@@ -61,7 +62,8 @@ class Command(ScrapyCommand):
         except (KeyboardInterrupt, Stopped) as stopped:
             self.fail(str(stopped) or "interrupted: nothing was written")
         except (ValueError, OSError, sqlite3.Error) as error:
-            raise UsageError(str(error), print_help=False) from error
+            # Whatever it quotes: a terminal obeys control characters.
+            raise UsageError(clean(str(error)), print_help=False) from error
         except ModuleNotFoundError as error:
             if not way_out(error):
                 raise
@@ -73,7 +75,7 @@ class Command(ScrapyCommand):
 
     def fail(self, message: str) -> None:
         """End with one line and exit code 1: the request was valid, but failed."""
-        print(f"{program()} {self._name}: {message}", file=sys.stderr)
+        print(f"{program()} {self._name}: {clean(message)}", file=sys.stderr)
         self.exitcode = 1
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import msgpack
@@ -13,6 +14,17 @@ META = "focused"
 
 PRIORITY_SCALE = 1000
 _PLAIN_META = frozenset({META, "depth", "is_start_request", "download_slot", "download_timeout", "download_latency"})
+
+
+# What reading a request raises that somebody else has written, or changed.
+_UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, OverflowError, RecursionError)
+
+
+class BadRequest(ValueError):
+    """What a job holds of a request is none."""
+
+    def __init__(self, reason: Exception) -> None:
+        super().__init__(f"its request cannot be made: {reason}")
 
 
 def score_to_priority(score: float) -> int:
@@ -45,6 +57,28 @@ def request_to_bytes(request: Request, spider: Spider) -> bytes:
 
 
 def request_from_bytes(data: bytes, spider: Spider) -> Request:
-    """What `request_to_bytes` wrote."""
-    fields: dict[str, Any] = msgpack.unpackb(data, raw=False, strict_map_key=False)
-    return request_from_dict(fields, spider=spider)
+    """What `request_to_bytes` wrote; BadRequest if it is anything else. No module is imported because of it."""
+    try:
+        fields: dict[str, Any] = msgpack.unpackb(data, raw=False, strict_map_key=False)
+        _check_class(fields.get("_class"))
+        return request_from_dict(fields, spider=spider)
+    except _UNREADABLE as error:
+        raise BadRequest(error) from error
+
+
+def request_from_link(url: str, depth: int) -> Request:
+    """The request for a link that is told by its address and depth alone; BadRequest if there is none."""
+    try:
+        return Request(url, meta={"depth": depth})
+    except _UNREADABLE as error:
+        raise BadRequest(error) from error
+
+
+def _check_class(path: Any) -> None:
+    """Only classes of requests that the crawl uses anyway: whoever writes to the job must not have others imported."""
+    if path is None:
+        return
+    module, _, name = str(path).rpartition(".")
+    found = getattr(sys.modules.get(module), name, None)
+    if not (isinstance(found, type) and issubclass(found, Request)):
+        raise TypeError(f"{str(path)[:100]!r} is not a class of requests that this crawl has imported")

@@ -29,7 +29,14 @@ from focused.pages.urls import join, url_to_host, url_to_key
 from focused.parts import Asked
 from focused.scheduling.dispatcher import Dispatcher
 from focused.scheduling.outcomes import POSTPONED, note
-from focused.scheduling.requests import META, is_plain, request_from_bytes, request_to_bytes
+from focused.scheduling.requests import (
+    META,
+    BadRequest,
+    is_plain,
+    request_from_bytes,
+    request_from_link,
+    request_to_bytes,
+)
 from focused.starting import close_before_start, topic_of
 from focused.visits.visit import Scored, Visit
 
@@ -123,11 +130,10 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
                 return None
             if self._kept_here:
                 return self._kept_here.popleft()
-            lease = self._lease()
+            return self._lease()
         except StoreBroken as error:
             self.give_up(error)
             return None
-        return self._dispatch(lease) if lease is not None else None
 
     def sleep(self, host: str, seconds: float) -> None:
         """Fetch nothing from a host for some time."""
@@ -135,18 +141,22 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
         self._company.sleep(host, seconds)
         self.crawler.stats.inc_value("focused/host/put_to_sleep")
 
-    def _lease(self) -> Lease | None:
-        """The next link; those that may not be followed are closed on the way, some at a time."""
+    def _lease(self) -> Request | None:
+        """The request of the next link; those that may not be followed are closed on the way, some at a time."""
         for _ in range(_MOST_CLOSED):
             lease = self.store.lease(monotonic(), self._gate)
             if lease is None:
                 self._wake_at(self.store.next_wake())
                 return None
-            refusal = "" if lease.token in self._coming_back else self._refusal(lease)
-            if not refusal:
-                return lease
-            self.store.acknowledge(lease, Outcome.DENIED, refusal)
-            self._count(Outcome.DENIED)
+            request = self._coming_back.pop(lease.token, None)
+            refusal, outcome = "" if request else self._refusal(lease), Outcome.DENIED
+            try:
+                if not refusal:
+                    return self._dispatch(lease, request or self._build(lease))
+            except BadRequest as error:
+                refusal, outcome = str(error), Outcome.FAILED
+            self.store.acknowledge(lease, outcome, refusal)
+            self._count(outcome)
         self._wake_at(monotonic())
         return None
 
@@ -251,8 +261,7 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
 
     # --- going out ---------------------------------------------------------------------------------------------
 
-    def _dispatch(self, lease: Lease) -> Request:
-        request = self._coming_back.pop(lease.token, None) or self._build(lease)
+    def _dispatch(self, lease: Lease, request: Request) -> Request:
         self._outcomes.watch(request)
         self._out[lease.token] = request
         self.parts.visits.begin(lease)
@@ -269,7 +278,7 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
         elif lease.request is not None:
             request = request_from_bytes(lease.request, self.spider)
         else:
-            request = Request(lease.url, meta={"depth": lease.depth})
+            request = request_from_link(lease.url, lease.depth)
         own = {"token": lease.token, "link": lease.link, "score": lease.score, "source": lease.source}
         request.meta[META] = {**own, "seed": lease.seed}
         if lease.seed:

@@ -107,7 +107,12 @@ def parse_about(text: str | bytes | None) -> dict[str, Any]:
     """How a crawl was made, from the note that `note_start` left."""
     if not text:
         raise JobRefused("it is not recorded how this crawl was made: start it once more, then try again")
-    about: dict[str, Any] = json.loads(text)
+    try:
+        about: dict[str, Any] = json.loads(text)
+        # What is always there.
+        _ = about["topic"]["name"], about["critic"], about["prioritizer"]["name"], {**about["prioritizer"]["options"]}
+    except (ValueError, TypeError, LookupError, RecursionError) as error:
+        raise JobRefused(f"the record of how this crawl was made cannot be read: {error!r}") from error
     return about
 
 

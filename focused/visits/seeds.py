@@ -6,7 +6,7 @@ import json
 from functools import partial
 
 from focused.critics.base import Critic
-from focused.frontier.store import FrontierStore
+from focused.frontier.store import FrontierStore, StoreBroken
 from focused.pages.page import Page
 
 CRITIC_STATE = "critic state"
@@ -16,8 +16,12 @@ CRITIC_STATE = "critic state"
 def restore_critic(critic: Critic, store: FrontierStore) -> None:
     """Have a critic know what it has learned from seeds, in earlier starts or by other workers."""
     state = store.noted(CRITIC_STATE)
-    if state is not None:
+    if state is None:
+        return
+    try:
         critic.restore(json.loads(state))
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise StoreBroken(f"what the critic has learned from seeds cannot be read from the job: {error!r}") from error
 
 
 def learn_from_seed(critic: Critic, store: FrontierStore, seed: Page) -> None:

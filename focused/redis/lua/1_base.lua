@@ -65,6 +65,9 @@ local function begin(meta, worker, options)
   changes, new_ids, new_links = {}, {}, {}
 end
 
+-- What is found cannot have come about by what is done here: somebody has deleted or changed keys.
+local function damaged(how) error({ err = 'DAMAGED ' .. how }) end
+
 local function order_of(h) return PREFIX .. 'order:' .. h end
 local function run_of(h) return PREFIX .. 'run:' .. h end
 local function old_of(h) return PREFIX .. 'old:' .. h end

@@ -151,7 +151,9 @@ end
 
 local function relevance_of(n)
   local page = call('HGET', PAGES, bin(n))
-  return page and (struct.unpack('<d', page))
+  local relevance = page and struct.unpack('<d', page)
+  if page and not (relevance >= 0 and relevance <= 1) then damaged('the relevance of page ' .. n .. ' in "pages"') end
+  return relevance
 end
 
 -- All evidence of a link, and the relevance of the pages on which it stands.

@@ -84,8 +84,11 @@ local function unlist(h, b)
 end
 
 local function head_of_run(h, r)
-  local run = run_of(h)
+  local run, passed = run_of(h), 0
   while true do
+    passed = passed + 1
+    -- A run has each link at most once. One that is longer would be gone through for minutes.
+    if passed == 1000 and call('STRLEN', run) / 8 > number('links') then damaged('"run:' .. h .. '" is too long') end
     local entry = call('GETRANGE', run, 8 * r.cursor, 8 * r.cursor + 7)
     if #entry < 8 then return nil end
     local rank, n = struct.unpack('<fI', entry)
@@ -168,7 +171,11 @@ local function wait(n, h, rank)
 end
 
 local function wake_due()
-  for _, b in ipairs(call('ZRANGEBYSCORE', ASLEEP, '-inf', exact(NOW), 'LIMIT', 0, 100)) do place_anew(unbin(b)) end
+  for _, b in ipairs(call('ZRANGEBYSCORE', ASLEEP, '-inf', exact(NOW), 'LIMIT', 0, 100)) do
+    -- One that is no host of ours would stay there.
+    call('ZREM', ASLEEP, b)
+    place_anew(unbin(b))
+  end
 end
 
 -- The best score, at most 1, that waits for a host which will be ready soon. One that is kept by a link that has been out

@@ -5,6 +5,8 @@
 local LEASE = '<IIBBBBBdIc8'
 local NO_DIGEST = '\0\0\0\0\0\0\0\0'
 local MOST_TRIES = 5
+-- Seconds for which no host sleeps.
+local LONGEST_SLEEP = 1e7
 
 local function lease_of(token, worker)
   local raw = call('HGET', leases_of(worker or WORKER), token)
@@ -97,7 +99,7 @@ end
 
 local function hand_out(token, n, rank, is_suspect)
   local record = read(n)
-  if not record then return nil end
+  if not record then damaged('link ' .. n .. ' is to be fetched, and is not in "links"') end
   record.state, record.tries = LEASED, record.tries + 1
   write(n, record)
   local l = {
@@ -136,7 +138,9 @@ local function lease_suspect(token)
   for i = 1, #entries, 2 do
     local n = unbin(entries[i])
     local record = read(n)
-    if record and is_open(record.host) then
+    if not record then
+      call('ZREM', SUSPECTS, entries[i])
+    elseif is_open(record.host) then
       call('ZREM', SUSPECTS, entries[i])
       call('HSET', SUSPECTED, WORKER, token)
       local lease = hand_out(token, n, -tonumber(entries[i + 1]), true)
@@ -156,15 +160,30 @@ local function lease_best(token, patience)
     local rank, n, is_in_run = best(h, r)
     if not rank or opening(r) > NOW or -rank > tonumber(top[2]) then
       -- Its best link has gone or become worse.
+      if not rank then call('ZREM', READY, top[1]) end
       place_anew(h)
     else
       if patience > 0 and rank < patience and rank < patience * best_resting() then return nil end
       if is_in_run then r.cursor = r.cursor + 1 else unlist(h, bin(n)) end
       touch(h)
-      local lease = hand_out(token, n, rank)
-      if lease then return lease end
+      return hand_out(token, n, rank)
     end
   end
+end
+
+-- Links wait or are out, but nobody has one, and no host has one to give, now or later: of deleted keys nothing comes, and
+-- all workers would wait for it forever. ``wake`` is when the first host opens.
+local function check_hope(wake)
+  if wake and wake ~= 'inf' then
+    if tonumber(wake) > NOW + LONGEST_SLEEP then damaged('a host in "asleep" sleeps for months') end
+    return
+  end
+  local waiting, leased = number('waiting'), number('leased')
+  if waiting + leased == 0 or call('EXISTS', READY, SUSPECTS) > 0 then return end
+  for _, worker in ipairs(call('ZRANGE', WORKERS, 0, -1)) do
+    if call('EXISTS', leases_of(worker)) == 1 then return end
+  end
+  damaged(string.format('%d links wait and %d are in progress, but none of them is anywhere', waiting, leased))
 end
 
 -- The best link whose host may be fetched; those that this worker gave back under their lease first.
@@ -174,6 +193,7 @@ function OPS.lease(op)
   settle()
   if lease then return lease end
   local next = call('ZRANGE', ASLEEP, 0, 0, 'WITHSCORES')
+  check_hope(next[2])
   if next[1] and next[2] ~= 'inf' then return { wake = tonumber(next[2]) - NOW, workers = call('ZCARD', WORKERS) } end
   return {}
 end

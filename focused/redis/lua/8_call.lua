@@ -58,7 +58,9 @@ local function carry_out(keys, arguments)
   -- A call that was carried out, but whose answer was lost, comes again: it gets the same answer.
   if number > 0 then
     local last = call('HGET', ANSWERS, WORKER)
-    if last and struct.unpack('<d', last) >= number then return string.sub(last, 9) end
+    local answered = last and struct.unpack('<d', last) or 0
+    if answered == number then return string.sub(last, 9) end
+    if answered > number then return redis.error_reply('DAMAGED call ' .. number .. ' was answered before it came') end
   end
   local is_there
   NOW, is_there = tick()

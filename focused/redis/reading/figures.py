@@ -6,11 +6,11 @@ entries of each key.
 
 from __future__ import annotations
 
-import json
 import struct
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from importlib.resources import files
+from math import isfinite
 from time import monotonic
 from typing import Any
 
@@ -33,7 +33,7 @@ from focused.report.status import (
     per_minute,
     rounded,
 )
-from focused.scheduling.starts import ABOUT
+from focused.scheduling.starts import ABOUT, parse_about
 from focused.visits.training import MODEL
 
 _SCRIPT = (files("focused.redis.reading") / "status.lua").read_text("utf-8")
@@ -79,11 +79,11 @@ class _Found:
     def __init__(self, raw: Mapping[str, Any]) -> None:
         self.raw = raw
         self.meta: dict[str, str] = dict(raw["meta"])
-        self._about: dict[str, Any] = json.loads(raw["about"] or "{}")
+        self._about: dict[str, Any] = parse_about(raw["about"]) if raw["about"] else {}
         seconds, microseconds = map(int, raw["time"])
         # Nobody has called for so long; meanwhile the clock of the crawl is stopped.
-        self._silence = max(seconds + microseconds / 1e6 - float(self.meta.get("heard", 0)), 0.0)
-        self._clock = float(self.meta.get("clock", 0))
+        self._silence = max(seconds + microseconds / 1e6 - self._number("heard"), 0.0)
+        self._clock = self._number("clock")
 
     @property
     def is_there(self) -> bool:
@@ -91,14 +91,14 @@ class _Found:
 
     def workers(self) -> dict[str, Any]:
         now = self._clock + self._silence
-        trains = float(self.meta.get("trains_until", 0)) > self._clock
+        trains = self._number("trains_until") > self._clock
         trainer = self.meta["trainer"] if trains and "trainer" in self.meta else None
         workers = [
             WorkerStatus(
                 name=name,
                 leases=leases,
-                silent=round(now - float(sign), 1),
-                alive=now - float(sign) < self._setting("FOCUSED_LEASE_SECONDS"),
+                silent=round(now - _finite(sign), 1),
+                alive=now - _finite(sign) < self._setting("FOCUSED_LEASE_SECONDS"),
                 trains=name == trainer,
             )
             for name, sign, leases in self.raw["workers"]
@@ -123,7 +123,7 @@ class _Found:
         columns = zip((0, 0, 0.0), *map(_RECENT.unpack, lately), strict=True)
         recent_pages, copies, relevance = map(sum, columns)
         judged, judged_lately = pages - self._count("duplicates"), recent_pages - copies
-        wanted = float(self.meta.get("relevance", 0))
+        wanted = self._number("relevance")
         return {
             "pages": pages,
             "relevant": self._count("found"),
@@ -175,8 +175,19 @@ class _Found:
         )
 
     def _count(self, what: str) -> int:
-        return round(float(self.meta.get(what, 0)))
+        return round(self._number(what))
+
+    def _number(self, what: str) -> float:
+        return _finite(self.meta.get(what, 0))
 
     def _setting(self, name: str) -> Any:
         """One of our settings as the workers have it, if they have recorded it."""
         return self._about.get("settings", {}).get(name, DEFAULTS[name])
+
+
+def _finite(text: Any) -> float:
+    """A number with which figures can be made; ValueError if it is none."""
+    number = float(text)
+    if not isfinite(number):
+        raise ValueError(f"{text!r} is not a number")
+    return number

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import wraps
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -21,6 +22,7 @@ from redis import Redis
 from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
+from focused.defaults import read
 from focused.frontier.store import SEED_RANK, Answer, JobRefused, Outcome, State
 from focused.pages.evidence import Evidence
 from focused.pages.urls import url_to_key
@@ -28,15 +30,21 @@ from focused.prioritizers.base import Prioritizer
 from focused.redis.reading.figures import read_redis_status
 from focused.redis.reading.status import RedisStatus, StartList
 from focused.redis.records import HEAD, Packing, bytes_to_answer
-from focused.redis.server import crawls_on, prefix_of
+from focused.redis.server import UNREADABLE, crawls_on, prefix_of
 from focused.redis.store import FORMAT
 from focused.redis.workers.connection import connect, server_name, start_urls_key
+from focused.registry import names
 from focused.report.reader import CrawlReader, LinkLine, PageLine, PageTable, WaitingLinks
 from focused.report.status import MOST_HOSTS
+from focused.report.text import short
 from focused.report.words import WordTable
 from focused.scheduling.starts import ABOUT, parse_about
 from focused.visits.training import MODEL
 
+F = TypeVar("F", bound=Callable[..., Any])
+
+# So much of what is wrong is shown.
+_SHOWN = 300
 # Others push seeds to a key that has the name of the spider in it.
 _SPIDER = "focused"
 # As the store's script writes it, before the class and the address.
@@ -55,6 +63,8 @@ _LONGEST_CLASS = 255
 _RUN = np.dtype([("rank", "<f4"), ("link", "<u4")])
 _HEADS = (files("focused.redis.reading") / "heads.lua").read_text("utf-8")
 _AT_ONCE = 1_000
+# Of pages that were begun, far more than one in so many is acknowledged.
+_ORDERS_PER_PAGE = 10
 _LONGEST_DETAIL = 255
 _SUSPECT = 4
 
@@ -69,14 +79,42 @@ def open_readers(url: str, crawl: str | None, settings: BaseSettings) -> list[Cr
     place = server_name(settings)
     if not _is_address(url):
         raise JobRefused(f"{place!r} is not the address of a Redis server: give redis://HOST:PORT/DB")
+    if crawl is not None:
+        # Checked before it is looked for.
+        prefix_of(crawl)
     client = connect(settings, key="")
     with _reading(place):
-        names = sorted(set(crawls_on(client)))
-    if crawl is not None and crawl not in names:
-        raise JobRefused(f"there is no crawl {crawl!r} at {place} (known: {', '.join(map(repr, names)) or 'none'})")
-    if not names:
+        found = sorted(set(crawls_on(client)))
+    if crawl is not None and crawl not in found:
+        raise JobRefused(f"there is no crawl {crawl!r} at {place} (known: {', '.join(map(repr, found)) or 'none'})")
+    if not found:
         raise JobRefused(f"there is no crawl at {place}")
-    return [RedisReader(client, name, place, settings) for name in names if crawl in {None, name}]
+    return [RedisReader(client, name, place, settings) for name in found if crawl in {None, name}]
+
+
+@contextmanager
+def _reading(place: str) -> Iterator[None]:
+    """JobRefused instead of whatever is raised by asking Redis, and by reading what somebody has written there."""
+    try:
+        yield
+    except JobRefused:
+        raise
+    except (RedisError, OSError) as error:
+        raise JobRefused(f"Redis at {place} cannot be read ({short(error, _SHOWN)})") from error
+    except UNREADABLE as error:
+        how = short(f"{type(error).__name__}: {error}", _SHOWN)
+        raise JobRefused(f"what Redis at {place} holds of this crawl is damaged ({how})") from error
+
+
+def _guarded(method: F) -> F:
+    """A method that reads; JobRefused if what it reads cannot be read."""
+
+    @wraps(method)
+    def guarded(self: RedisReader, *args: Any, **options: Any) -> Any:
+        with _reading(self.place):
+            return method(self, *args, **options)
+
+    return cast(F, guarded)
 
 
 class RedisReader(CrawlReader):
@@ -94,10 +132,10 @@ class RedisReader(CrawlReader):
 
     # --- how it was made, and its status ----------------------------------------------------------------------
 
+    @_guarded
     def status(self, most_hosts: int = MOST_HOSTS) -> RedisStatus:
         self._check_format()
-        with _reading(self.place):
-            status = read_redis_status(self._client, self.name, self.place, self._start_urls(), most_hosts)
+        status = read_redis_status(self._client, self.name, self.place, self._start_urls(), most_hosts)
         if status is None:
             raise JobRefused(f"there is no crawl {self.name!r} at {self.place} any more")
         return status
@@ -108,14 +146,28 @@ class RedisReader(CrawlReader):
         kind = self._client.type(key)
         return StartList(key, count[kind](key) if kind in count else 0)
 
+    @_guarded
     def about(self) -> dict[str, Any]:
         return parse_about(self._ask("hget", "notes", ABOUT))
 
+    def untaught(self) -> Prioritizer:
+        name = str(self.about()["prioritizer"]["name"])
+        # Whoever can write to Redis must not have modules imported here that this project does not name itself.
+        if name not in {*names("prioritizer"), read(self._settings, "FOCUSED_PRIORITIZER")}:
+            shown = short(name, 100)
+            raise JobRefused(
+                f"the prioritizer of this crawl, {shown!r}, is not one of Focused's: if it is yours, say so "
+                f"(-s FOCUSED_PRIORITIZER={shown})"
+            )
+        return super().untaught()
+
     # --- pages -------------------------------------------------------------------------------------------------
 
+    @_guarded
     def page_count(self) -> int:
         return int(float(self._ask("hget", "meta", "pages") or 0))
 
+    @_guarded
     def page_table(self) -> PageTable:
         self._check_format()
         links, heads, classes = self._judged()
@@ -137,6 +189,7 @@ class RedisReader(CrawlReader):
         rows = np.argsort(heads["order"])
         return links[rows], heads[rows], [classes[row] for row in rows.tolist()]
 
+    @_guarded
     def pages(self, links: Sequence[int]) -> list[PageLine]:
         self._check_format()
         lines = []
@@ -154,12 +207,24 @@ class RedisReader(CrawlReader):
         return lines
 
     def items(self) -> Iterator[dict[str, Any]]:
-        last = int(self._ask("hget", "meta", "order") or 0)
-        revised = self._revised()
+        with _reading(self.place):
+            last = int(self._ask("hget", "meta", "order") or 0)
+            if last > _ORDERS_PER_PAGE * (self._ask("hlen", "pages") + _AT_ONCE):
+                raise ValueError(f"{last:,} pages are too many")
+            revised = self._revised()
         for first in range(1, last + 1, _AT_ONCE):
             orders = range(first, first + _AT_ONCE)
             found = zip(orders, self._ask("hmget", "items", [str(order) for order in orders]), strict=True)
-            yield from (json.loads(item) | revised.get(order, {}) for order, item in found if item)
+            yield from (self._item(order, item) | revised.get(order, {}) for order, item in found if item)
+
+    def _item(self, order: int, item: bytes) -> dict[str, Any]:
+        with _reading(self.place):
+            try:
+                return dict(json.loads(item))
+            except UNREADABLE as error:
+                raise ValueError(
+                    f"item {order} of {self._prefix}items: {error}; delete it to have the others"
+                ) from error
 
     def _revised(self) -> dict[int, dict[str, Any]]:
         """The fields of items whose pages were judged by a critic that had learned, by their order."""
@@ -175,6 +240,7 @@ class RedisReader(CrawlReader):
 
     # --- links -------------------------------------------------------------------------------------------------
 
+    @_guarded
     def link_at(self, *urls: str) -> LinkLine | None:
         self._check_format()
         keys = [url_to_key(url).to_bytes(8, "big") for url in urls]
@@ -182,6 +248,7 @@ class RedisReader(CrawlReader):
         links = (self.link(int.from_bytes(entry[:4], "big")) for entry in entries if entry)
         return next(filter(None, links), None)
 
+    @_guarded
     def link(self, number: int) -> LinkLine | None:
         ((record, outcome, detail),) = self._records(number)
         if not record:
@@ -211,6 +278,7 @@ class RedisReader(CrawlReader):
                 end = 2 + past[1]
                 yield past[end:], Outcome(past[0]), past[2:end].decode("utf-8", "replace")
 
+    @_guarded
     def waiting_links(self, prioritizer: Prioritizer) -> WaitingLinks:
         """As Redis has them in order: by the model that scored them last."""
         self._check_format()
@@ -235,6 +303,7 @@ class RedisReader(CrawlReader):
             for key in ("old", "order"):
                 yield _to_ranks(self._ask("zrange", f"{key}:{number}", 0, -1, withscores=True))
 
+    @_guarded
     def details(self, outcome: Outcome, most: int) -> list[tuple[str, int]]:
         counts: Counter[str] = Counter()
         for _, past in self._cut("past", 2 + _LONGEST_DETAIL):
@@ -244,15 +313,18 @@ class RedisReader(CrawlReader):
 
     # --- what was learned --------------------------------------------------------------------------------------
 
+    @_guarded
     def learned_state(self) -> tuple[bytes, str] | None:
         version, data = self._ask("hmget", f"model:{MODEL}", ["version", "data"])
-        return (data, f"published last (version {int(version):,})") if version else None
+        return (data or b"", f"published last (version {int(version):,})") if version else None
 
+    @_guarded
     def words(self) -> WordTable:
         words = dict(self._scan("words"))
         ids = np.frombuffer(b"".join(words), ">u4").astype(np.uint32)
         return WordTable(ids, [word.decode("utf-8", "replace") for word in words.values()], self._packing().bits)
 
+    @_guarded
     def evidence_of(self, *links: int) -> Evidence | None:
         records = [record for record, _, _ in self._records(*links)]
         known = np.flatnonzero(list(map(bool, records)))
@@ -263,11 +335,11 @@ class RedisReader(CrawlReader):
 
     def _check_format(self) -> None:
         """JobRefused if another version has written the crawl; its items and its model can be read all the same."""
-        written = (self._ask("hget", "meta", "of:format") or b"").decode()
+        written = (self._ask("hget", "meta", "of:format") or b"").decode("utf-8", "replace")
         if written not in {"", str(FORMAT)}:
             raise JobRefused(
-                f"the crawl {self.name!r} at {self.place} was written by another version (format {written}, this one "
-                f"reads {FORMAT}): `scrapy export` still writes its items"
+                f"the crawl {self.name!r} at {self.place} was written by another version (format "
+                f"{short(written, 20)}, this one reads {FORMAT}): `scrapy export` still writes its items"
             )
 
     def _packing(self) -> Packing:
@@ -327,14 +399,6 @@ def _to_ranks(entries: Sequence[tuple[bytes, float]]) -> tuple[np.ndarray[Any, A
 
 def _bin(number: int) -> bytes:
     return number.to_bytes(4, "big")
-
-
-@contextmanager
-def _reading(place: str) -> Iterator[None]:
-    try:
-        yield
-    except (RedisError, OSError) as error:
-        raise JobRefused(f"Redis at {place} cannot be read ({error})") from error
 
 
 def _is_address(url: str) -> bool:

@@ -5,7 +5,6 @@ The connection is made by scrapy-redis from its own settings: REDIS_URL, REDIS_H
 
 from __future__ import annotations
 
-import re
 from urllib.parse import urlsplit
 
 from redis import Redis
@@ -16,19 +15,20 @@ from scrapy_redis.defaults import START_URLS_KEY
 
 from focused.defaults import read
 from focused.frontier.store import JobRefused, StoreAway
+from focused.redis.server import is_crawl_name
+from focused.report.text import short
 from focused.topics.identity import slug
 from focused.topics.topic import Topic
 
 # A call blocks the crawl, and a signal is heeded only between two attempts.
 _TIMEOUT = 5.0
-_NAME = re.compile(r"[A-Za-z0-9._-]{1,100}")
 
 
 def crawl_name(topic: Topic, settings: BaseSettings) -> str:
     """The name of the crawl in Redis; workers with the same one share it."""
     name: str = read(settings, "FOCUSED_CRAWL") or slug(topic)
-    if not _NAME.fullmatch(name):
-        raise JobRefused(f"FOCUSED_CRAWL={name!r}: give letters, digits, '.', '-' and '_', at most 100")
+    if not is_crawl_name(name):
+        raise JobRefused(f"FOCUSED_CRAWL={short(name, 100)!r}: give letters, digits, '.', '-' and '_', at most 100")
     return name
 
 

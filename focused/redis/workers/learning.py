@@ -172,7 +172,11 @@ class SharedLearning:
             self._version, self._critic_version = self.store.standing().model, self.store.standing().critic
             self.crawler.stats.inc_value("focused/training/refused")
             logger.warning("%s. The crawl goes on with what it knew", error)
-        elif isinstance(error, CallRefused) or not isinstance(error, StoreBroken):  # if Redis is away the crawl notices
+        elif isinstance(error, CallRefused):
+            # It would fail again, for whoever trains.
+            assert self.parts.frontier is not None
+            self.parts.frontier.give_up(error)
+        elif not isinstance(error, StoreBroken):  # if Redis is away the crawl notices
             self.crawler.stats.inc_value("focused/training/failed")
             logger.error("No step of learning; the crawl goes on with what it knew", exc_info=error)
 
@@ -188,12 +192,16 @@ class SharedLearning:
         self._trainer, self._has_begun = None, False
         if self.store.standing().model == self._version:
             return
+        version = self.store.standing().model
         loaded = await _in_thread(self._load)
-        if loaded is not None:
-            prioritizer, model = loaded
-            self.store.adopt(prioritizer, model.stamp)
-            self._version = model.version
-            self.crawler.stats.inc_value("focused/training/loaded")
+        if loaded is None:
+            # It was deleted.
+            self._version = version
+            return
+        prioritizer, model = loaded
+        self.store.adopt(prioritizer, model.stamp)
+        self._version = model.version
+        self.crawler.stats.inc_value("focused/training/loaded")
 
     def _load(self) -> tuple[Prioritizer, Model] | None:
         model = self._pool.model(MODEL)

@@ -62,9 +62,12 @@ def main() -> None:
             pool = pool or Pool(Server(connect(BaseSettings(redis)), *where))
             pool.rescoring(prioritizer).score()
         except Exception as error:
-            is_away = isinstance(error, StoreBroken | JobRefused) and not isinstance(error, CallRefused)
-            failure = f"in the process that scores again:\n{traceback.format_exc()}"
-            answer(StoreBroken(str(error)) if is_away else RuntimeError(failure))
+            if isinstance(error, CallRefused):
+                answer(CallRefused(str(error)))
+            elif isinstance(error, StoreBroken | JobRefused):
+                answer(StoreBroken(str(error)))
+            else:
+                answer(RuntimeError(f"in the process that scores again:\n{traceback.format_exc()}"))
         else:
             answer(None)
 

@@ -22,6 +22,7 @@ from focused.prioritizers.trainer import Trainer
 from focused.redis.lessons import Pooled
 from focused.redis.pool import Model, ModelDamaged, Pool
 from focused.redis.records import version_of
+from focused.redis.server import UNREADABLE
 from focused.visits.training import MODEL
 
 logger = logging.getLogger(__name__)
@@ -146,6 +147,6 @@ def restored(prioritizer: Prioritizer, model: Model) -> Prioritizer:
     new = deepcopy(prioritizer, {id(prioritizer.critic): prioritizer.critic})
     try:
         new.restore(model.state)
-    except (ValueError, KeyError) as error:
+    except UNREADABLE as error:
         raise ModelDamaged(f"version {model.version} of the model in Redis does not fit: {error}") from error
     return new
