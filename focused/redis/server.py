@@ -50,7 +50,7 @@ _PASSING = ("BUSY", "MISCONF", "NOREPLICAS")
 _PASSING_ERRORS = (OutOfMemoryError, ReadOnlyError, ClusterDownError, MasterDownError, TryAgainError)
 _LOST, _DAMAGED = "LOST", "DAMAGED"
 UNREADABLE = (
-    *(ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError, MemoryError),
+    *(ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError, MemoryError),
     *(EOFError, NotImplementedError, struct.error),
 )
 """What is raised by reading bytes, numbers and JSON that somebody else has written."""
@@ -193,7 +193,8 @@ class Server:
             return self.wait_for(what)
         except ResponseError as error:
             raise CallRefused(
-                f"Redis could not carry out what it was told ({short(error, _SHOWN)}); what was acknowledged is safe"
+                f"Redis could not carry out what it was told about {self.crawl!r} ({short(error, _SHOWN)}); what was "
+                f"acknowledged is safe. If keys of the crawl were changed, begin anew (SCHEDULER_FLUSH_ON_START=True)"
             ) from error
 
     def run(self, function: str, key: str, *arguments: Any) -> Any:

@@ -112,7 +112,7 @@ def parse_about(text: str | bytes | None) -> dict[str, Any]:
         # What is always there.
         _ = about["topic"]["name"], about["critic"], about["prioritizer"]["name"], {**about["prioritizer"]["options"]}
     except (ValueError, TypeError, LookupError, RecursionError) as error:
-        raise JobRefused(f"the record of how this crawl was made cannot be read: {error!r}") from error
+        raise JobRefused(f"the record of how this crawl was made cannot be read: {str(error)[:200]}") from error
     return about
 
 

@@ -160,8 +160,9 @@ local function lease_best(token, patience)
     local rank, n, is_in_run = best(h, r)
     if not rank or opening(r) > NOW or -rank > tonumber(top[2]) then
       -- Its best link has gone or become worse.
-      if not rank then call('ZREM', READY, top[1]) end
       place_anew(h)
+      -- One that was never placed there would stay at the top.
+      if r.place ~= IN_READY then call('ZREM', READY, top[1]) end
     else
       if patience > 0 and rank < patience and rank < patience * best_resting() then return nil end
       if is_in_run then r.cursor = r.cursor + 1 else unlist(h, bin(n)) end
@@ -179,7 +180,7 @@ local function check_hope(wake)
     return
   end
   local waiting, leased = number('waiting'), number('leased')
-  if waiting + leased == 0 or call('EXISTS', READY, SUSPECTS) > 0 then return end
+  if waiting + leased == 0 or call('EXISTS', READY) == 1 then return end
   for _, worker in ipairs(call('ZRANGE', WORKERS, 0, -1)) do
     if call('EXISTS', leases_of(worker)) == 1 then return end
   end

@@ -165,7 +165,8 @@ class _Found:
         server = dict(line.split(":", 1) for line in self.raw["server"].split("\r\n") if ":" in line)
         waiting, queued, seen = self._count("waiting"), memory["queued"], self.raw["seen"]
         order = memory["order"] / queued if queued else 0.0
-        link = order + memory["links"] / (waiting + self._count("leased")) + memory["ids"] / seen if waiting else None
+        is_known = waiting and seen
+        link = order + memory["links"] / (waiting + self._count("leased")) + memory["ids"] / seen if is_known else None
         return MemoryStatus(
             crawl=round(memory["links"] + memory["ids"] + memory["others"] + order * waiting),
             link=None if link is None else round(link),

@@ -16,10 +16,14 @@ local function bytes_of(what)
 end
 
 local workers = pairs_of(ask('ZRANGE', 'workers', 0, -1, 'WITHSCORES'))
-for _, worker in ipairs(workers) do worker[3] = ask('HLEN', 'leases:' .. worker[1]) end
+-- Names are shown: what is longer is no worker's and no host's.
+for _, worker in ipairs(workers) do
+  worker[3] = ask('HLEN', 'leases:' .. worker[1])
+  worker[1] = string.sub(worker[1], 1, 300)
+end
 
 local hosts = pairs_of(ask('ZREVRANGE', 'crowds', 0, tonumber(most_hosts) - 1, 'WITHSCORES'))
-for _, host in ipairs(hosts) do host[1] = ask('HGET', 'names', host[1]) or '' end
+for _, host in ipairs(hosts) do host[1] = string.sub(ask('HGET', 'names', host[1]) or '', 1, 300) end
 
 local others = 0
 for _, what in ipairs({
