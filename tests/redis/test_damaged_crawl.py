@@ -8,13 +8,11 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterator
-from random import Random
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import pytest
-from redis import Redis
 from scrapy.settings import Settings
 
 from focused.arrays import load_arrays, save_arrays
@@ -31,6 +29,7 @@ from focused.report.why import UnknownLink, explain_link
 from focused.scheduling.starts import ABOUT
 from focused.visits.training import CRITIC, MODEL
 from tests.frontier.frontiers import Frontier, Plain, add, lease, open_redis, rescore
+from tests.redis.damages import DAMAGES
 from tests.redis.versions import Version
 
 PREFIX = "{focused:test}:"
@@ -127,54 +126,6 @@ def crawl(redis: RedisServer) -> Iterator[Crawl]:
     crawl = Crawl(redis)
     yield crawl
     crawl.close()
-
-
-# --- what is done to a key -------------------------------------------------------------------------------------------
-
-
-def delete(client: Redis, key: str) -> None:
-    client.delete(key)
-
-
-def retype(client: Redis, key: str) -> None:
-    kind = client.type(key)
-    client.delete(key)
-    if kind == b"string":
-        client.rpush(key, "another type")
-    else:
-        client.set(key, "another type")
-
-
-def scramble(client: Redis, key: str) -> None:
-    _fill(client, key, Random(key).randbytes)
-
-
-def bloat(client: Redis, key: str) -> None:
-    _fill(client, key, lambda size: Random(key).randbytes(4_000_000), most=1)
-
-
-def _fill(client: Redis, key: str, make: Callable[[int], bytes], most: int | None = None) -> None:
-    """Other values under the same fields, other members with the same scores."""
-    kind = client.type(key)
-    if kind == b"hash":
-        for field in client.hkeys(key)[:most]:
-            client.hset(key, field, make(40))
-    elif kind == b"zset":
-        for entry in client.zrange(key, 0, -1, withscores=True)[:most]:
-            client.zrem(key, entry[0])
-            client.zadd(key, {make(4): entry[1]})
-    elif kind == b"set":
-        size = client.scard(key)
-        client.delete(key)
-        client.sadd(key, *[make(4) for _ in range(size)][:most])
-    elif kind == b"list":
-        for at in range(client.llen(key))[:most]:
-            client.lset(key, at, make(40))
-    else:
-        client.set(key, make(80))
-
-
-DAMAGES = [delete, retype, scramble, bloat]
 
 
 def test_all_keys_of_a_crawl_are_tried(crawl):

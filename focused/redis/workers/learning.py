@@ -30,6 +30,7 @@ from focused.redis.server import CallRefused
 from focused.redis.store import RedisStore
 from focused.redis.workers.rescorer import Rescorer
 from focused.redis.workers.trainer import PooledTrainer, RoleLost, Trained, restored
+from focused.report.text import short
 from focused.visits.revision import known_answers, learn_and_judge, next_revision
 from focused.visits.seeds import restore_critic
 from focused.visits.training import MODEL, Training
@@ -178,7 +179,10 @@ class SharedLearning:
             self.parts.frontier.give_up(error)
         elif not isinstance(error, StoreBroken):  # if Redis is away the crawl notices
             self.crawler.stats.inc_value("focused/training/failed")
-            logger.error("No step of learning; the crawl goes on with what it knew", exc_info=error)
+            # What it was to learn from came from Redis, and may be anything.
+            why = short(f"{type(error).__name__}: {error}", 500)
+            logger.error("No step of learning (%s); the crawl goes on with what it knew. DEBUG shows where", why)
+            logger.debug("The step failed here:", exc_info=error)
 
     def close(self) -> None:
         """Let go of the connection; what is at work in the thread ends by itself."""
