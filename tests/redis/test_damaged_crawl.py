@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -136,8 +136,11 @@ def test_all_keys_of_a_crawl_are_tried(crawl):
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=[damage.__name__ for damage in DAMAGES])
 @pytest.mark.parametrize("key", KEYS)
-def test_a_worker_goes_on_or_ends_with_a_sentence(crawl, key, damage):
+def test_whoever_reads_is_told_and_a_worker_goes_on_or_ends_with_a_sentence(crawl, key, damage):
     damage(crawl.client, PREFIX + key)
+    for text in _shown_of(crawl):
+        assert len(text) < 10_000
+        assert not HIDDEN.search(text)
     sentence = _end_of(crawl)
     assert len(sentence) < 1_000
     assert not HIDDEN.search(sentence)
@@ -186,34 +189,31 @@ def _fetch(frontier: Frontier, leased: Any) -> None:
     store.acknowledge(leased, Outcome.PAGE)
 
 
-@pytest.mark.parametrize("damage", DAMAGES, ids=[damage.__name__ for damage in DAMAGES])
-@pytest.mark.parametrize("key", KEYS)
-def test_whoever_reads_a_crawl_is_shown_it_or_told_why_not(crawl, key, damage):
-    damage(crawl.client, PREFIX + key)
-    shown = []
+def _shown_of(crawl: Crawl) -> list[str]:
+    """What commands show of a crawl, and why they show nothing."""
     try:
         (reader,) = open_readers(crawl.redis.url, None, Settings())
     except JobRefused as error:
-        shown.append(str(error))
-    else:
-        with reader:
-            for read in (
-                lambda: "\n".join(status_lines(reader.status())),
-                lambda: status_json(reader.status()),
-                lambda: str(len(list(reader.items()))),
-                lambda: str(reader.page_table().link.sum()),
-                lambda: "\n".join(list_next(reader)),
-                lambda: "\n".join(explain_link(reader, "http://host/39")),
-                lambda: str(len(reader.details(Outcome.DEAD, 5))),
-                lambda: str(len(reader.words().words)),
-            ):
-                try:
-                    shown.append(read())
-                except (JobRefused, UnknownLink) as error:
-                    shown.append(str(error))
-    for text in shown:
-        assert not HIDDEN.search(text)
-        assert len(text) < 10_000
+        return [str(error)]
+    shown: list[Callable[[], str]] = [
+        lambda: "\n".join(status_lines(reader.status())),
+        lambda: status_json(reader.status()),
+        lambda: str(len(list(reader.items()))),
+        lambda: str(reader.page_table().link.sum()),
+        lambda: "\n".join(list_next(reader)),
+        lambda: "\n".join(explain_link(reader, "http://host/39")),
+        lambda: str(len(reader.details(Outcome.DEAD, 5))),
+        lambda: str(len(reader.words().words)),
+    ]
+    with reader:
+        return [_read(show) for show in shown]
+
+
+def _read(show: Callable[[], str]) -> str:
+    try:
+        return show()
+    except (JobRefused, UnknownLink) as error:
+        return str(error)
 
 
 # --- single values ---------------------------------------------------------------------------------------------------
