@@ -67,12 +67,13 @@ class Addon:
 
     def _prepare(self, topic: Topic, settings: Settings) -> None:
         # Here, so that spiders without a topic are spared these.
+        from focused.spiders.focused import FocusedSpider  # noqa: PLC0415
         from focused.teaching.first import check_start  # noqa: PLC0415
         from focused.topics.settings import apply_settings  # noqa: PLC0415
 
         demote_lists(self.crawler)
         apply_settings(topic, settings)
-        enable(settings)
+        enable(settings, our_spider=isinstance(self.crawler.spider, FocusedSpider))
         begun = check_start(topic, settings)
         logger.info("Topic %r: critic %s, prioritizer %s", topic.name, begun["critic"], begun["prioritizer"])
         if settings["JOBDIR"]:

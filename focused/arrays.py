@@ -17,6 +17,10 @@ Arrays = dict[str, NDArray[Any]]
 _MOST_UNPACKED, _SMALL = 100, 10_000_000
 
 
+class Damaged(ValueError):
+    """Bytes that are not what was written."""
+
+
 def starts_of(lengths: NDArray[Any] | Sequence[int]) -> NDArray[np.int64]:
     """Where runs of these lengths start, one behind the other, and the end of the last."""
     starts = np.zeros(len(lengths) + 1, np.int64)
@@ -55,7 +59,7 @@ def save_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
 
 
 def load_arrays(file: bytes | str | Path) -> Arrays:
-    """What `save_arrays` wrote, or NumPy's ``savez_compressed``. ValueError if it is something else.
+    """What `save_arrays` wrote, or NumPy's ``savez_compressed``. Damaged if it is something else.
 
     It takes no more memory than a file of that size may need, whatever the file says of itself.
     """
@@ -66,14 +70,14 @@ def load_arrays(file: bytes | str | Path) -> Arrays:
     except Exception as error:  # a damaged archive has many ways to fail: BadZipFile, RuntimeError, zlib.error…
         if isinstance(error, OSError) and not isinstance(file, bytes):
             raise
-        raise ValueError(str(error) or repr(error)) from error
+        raise Damaged(f"these are no saved arrays: {error or type(error).__name__}") from error
 
 
 def _check_size(archive: ZipFile) -> None:
     unpacked = sum(entry.file_size for entry in archive.infolist())
     packed = sum(entry.compress_size for entry in archive.infolist())
     if unpacked > _MOST_UNPACKED * packed + _SMALL:
-        raise ValueError(f"its {packed} bytes unpack to {unpacked}")
+        raise Damaged(f"its {packed} bytes unpack to {unpacked}")
 
 
 def _read_array(archive: ZipFile, entry: ZipInfo) -> NDArray[Any]:

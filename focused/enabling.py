@@ -16,12 +16,16 @@ _PROJECTS = """
 _OF_THE_PROJECT = frozenset(_PROJECTS.split())
 # A request that is put off comes back from our scheduler only; any other would drop it.
 _WITH_OUR_SCHEDULER = frozenset({"RETRY_HTTP_CODES", "focused.middlewares.backoff.BackoffMiddleware"})
+# Somebody's spider may keep something in its `state`.
+_WITH_OUR_SPIDER = frozenset({"scrapy.extensions.spiderstate.SpiderState"})
 
 
-def enable(settings: BaseSettings) -> None:
+def enable(settings: BaseSettings, *, our_spider: bool = True) -> None:
     """Add our components and our politeness to settings; what a project has set itself stays as it is."""
     settings.set("SCHEDULER", ours.SCHEDULER, "addon")
     left_out = _OF_THE_PROJECT
+    if not our_spider:
+        left_out |= _WITH_OUR_SPIDER
     if not is_our_scheduler(settings):
         left_out |= _WITH_OUR_SCHEDULER
         # Scrapy's default gives every host its turn before it looks at priorities: 45 pages on the topic of 200 where

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from focused.arrays import Arrays, load_arrays
+from focused.arrays import Arrays, Damaged, load_arrays
 from focused.frontier.store import JobRefused
 from focused.prioritizers.base import Prioritizer
 
@@ -17,7 +17,7 @@ def begin_with(prioritizer: Prioritizer, path: str) -> None:
         )
     try:
         state = load_arrays(Path(path))
-    except (OSError, ValueError) as error:
+    except (OSError, Damaged) as error:
         raise JobRefused(
             f"learned={path!r} is not what a crawl has learned: make such a file with scrapy export --learned"
         ) from error
@@ -28,6 +28,6 @@ def restore(prioritizer: Prioritizer, state: Arrays, what: str, instead: str) ->
     """Give a prioritizer what was learned; JobRefused if it does not fit, with what may be done ``instead``."""
     try:
         prioritizer.restore(state)
-    except (ValueError, KeyError) as error:
+    except (ValueError, KeyError, IndexError, TypeError) as error:
         reason = f"it has no {error}" if isinstance(error, KeyError) else error
         raise JobRefused(f"{what} does not fit the prioritizer {prioritizer.name!r}: {reason}, or {instead}") from error

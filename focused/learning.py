@@ -16,6 +16,7 @@ from scrapy.utils.defer import maybe_deferred_to_future
 from twisted.internet.threads import deferToThread
 
 from focused import signals
+from focused.arrays import Damaged
 from focused.asking import Asking
 from focused.critics.base import Critic
 from focused.defaults import read
@@ -92,6 +93,9 @@ class Learning:
             await work()
         except StoreBroken:
             raise
+        except Damaged as error:
+            logger.warning("Critic or prioritizer could not learn from the job (%s); the crawl goes on", error)
+            self.crawler.stats.inc_value("focused/training/failed")
         except Exception:
             # A learner that fails costs its lessons, not the page.
             logger.exception("Critic or prioritizer could not learn; the crawl goes on with what they knew")

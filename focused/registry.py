@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
+import sys
 from collections.abc import Iterator
 from configparser import ConfigParser
 from functools import cache
@@ -53,6 +54,19 @@ def find(kind: str, name: str) -> Any:
     if kind in BASES:
         _check_kind(found, kind, name, _origin(entry))
     return found
+
+
+def find_known(kind: str, name: str) -> Any:
+    """As `find`, for a name that was read from a file: a dotted path must be of a module that was imported before.
+
+    Whoever writes the file could else have any module imported, also one that lies beside it.
+    """
+    if name not in names(kind) and name.rpartition(".")[0] not in sys.modules:
+        raise UnknownName(
+            f"{name!r} is not imported only because a file names it: if it is yours, name it by "
+            f"-s FOCUSED_{kind.upper()}={name}"
+        )
+    return find(kind, name)
 
 
 def check_name(kind: str, name: str) -> None:

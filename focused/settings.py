@@ -80,6 +80,8 @@ ITEM_PIPELINES = {
 
 EXTENSIONS = {
     "scrapy.extensions.logstats.LogStats": None,
+    # It unpickles a file of the job folder: whoever can write one could run code.
+    "scrapy.extensions.spiderstate.SpiderState": None,
     "focused.extensions.seeds.SeedsExtension": 50,
     "focused.extensions.limits.LimitsExtension": 100,
     "focused.extensions.failures.FailuresExtension": 150,

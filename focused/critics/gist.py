@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.arrays import look_up
+from focused.arrays import Damaged, look_up
 from focused.critics.bag import Bag
 from focused.critics.language import Language
 from focused.critics.terms import Terms
@@ -50,13 +50,21 @@ class Gist:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Gist:
-        """What `to_bytes` wrote."""
-        words, terms, length = _HEADER.unpack_from(data)
+        """What `to_bytes` wrote, or Damaged."""
+        words, terms, length = _HEADER.unpack_from(data) if len(data) >= _HEADER.size else (0, 0, 0)
         at = _HEADER.size + length
-        host = data[_HEADER.size : at].decode("utf-8", "surrogatepass")
+        if len(data) != at + 5 * words + 2 * terms:
+            raise Damaged(f"{len(data)} bytes are not what is kept of a page")
+        try:
+            host = data[_HEADER.size : at].decode("utf-8", "surrogatepass")
+        except UnicodeDecodeError as error:
+            raise Damaged(f"what is kept of a page names no host: {error}") from error
         ids = np.frombuffer(data, "<u4", words, at)
         counts = np.frombuffer(data, np.uint8, words, at + 4 * words).astype(np.int64)
-        return cls(host, ids, counts, np.frombuffer(data, "<f2", terms, at + 5 * words).astype(np.float32))
+        shown = np.frombuffer(data, "<f2", terms, at + 5 * words).astype(np.float32)
+        if not counts.all() or not np.isfinite(shown).all():
+            raise Damaged("what is kept of a page cannot be")
+        return cls(host, ids, counts, shown)
 
 
 class GistMaker:

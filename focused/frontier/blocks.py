@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,7 +101,7 @@ class Blocks(EvidenceReader):
 
     def _read_all(self) -> Iterator[list[tuple[int, int, Evidence]]]:
         """All blocks that were committed, over a connection of its own."""
-        with closing(self._file.reader()) as reader:
+        with self._file.reader() as reader:
             yield from read_blocks(reader)
 
     def hold(self, done: NDArray[np.bool_]) -> None:

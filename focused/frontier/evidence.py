@@ -9,13 +9,19 @@ import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from typing import Any
 
+from focused.arrays import Damaged
 from focused.bounded import Bounded
-from focused.frontier.records import LEADING_TO, Query, rows_in
+from focused.frontier.records import LEADING_TO, Query, damaged, file_of, rows_in
 from focused.pages.evidence import Evidence
 
 _BLOCKS_KEPT = 512
 _AT_ONCE = 64
+_BLOCKS = (
+    "SELECT id, version, data, (SELECT coalesce(max(id), 0) FROM links), (SELECT coalesce(max(id), 0) FROM hosts) "
+    "FROM blocks"
+)
 
 Piece = tuple[int, int]
 """A piece of evidence: its block and its row there. Blocks are numbered in the order in which they came."""
@@ -56,7 +62,13 @@ class EvidenceReader:
         """Pieces as one batch, in the order given; None if there are none."""
         if not pieces:
             return None
-        return Evidence.concat([self.block(block).between(row, row + 1) for block, row in pieces])
+        return Evidence.concat([self._row(block, row) for block, row in pieces])
+
+    def _row(self, number: int, row: int) -> Evidence:
+        block = self.block(number)
+        if row >= len(block):
+            raise damaged(file_of(self._query), f"block {number} of evidence has no row {row}")
+        return block.between(row, row + 1)
 
     def of(self, links: Sequence[int]) -> Evidence | None:
         """All kept evidence for some links, in the order in which it came."""
@@ -71,8 +83,10 @@ class EvidenceReader:
         """A whole block."""
         block = self._kept.get(number)
         if block is None:
-            ((data, version),) = self._query("SELECT data, version FROM blocks WHERE id = ?", (number,))
-            block = Evidence.from_bytes(data)
+            found = list(self._query(f"{_BLOCKS} WHERE id = ?", (number,)))
+            if not found:
+                raise damaged(file_of(self._query), f"there is no block {number} of evidence")
+            (_, version, block) = _decode(self._query, found[0])
             if version != self.sight.version:
                 block = self.sight.renew(block)
             self._kept[number] = block
@@ -81,9 +95,27 @@ class EvidenceReader:
 
 def read_blocks(connection: sqlite3.Connection) -> Iterator[list[tuple[int, int, Evidence]]]:
     """All blocks with their numbers and the versions of the critic by which they were seen, some at a time."""
-    with closing(connection.execute("SELECT id, version, data FROM blocks ORDER BY id")) as rows:
+    with closing(connection.execute(f"{_BLOCKS} ORDER BY id")) as rows:
         while blocks := rows.fetchmany(_AT_ONCE):
-            yield [(number, version, Evidence.from_bytes(data)) for number, version, data in blocks]
+            yield [_decode(connection.execute, block) for block in blocks]
+
+
+def _decode(query: Query, row: Sequence[Any]) -> tuple[int, int, Evidence]:
+    """A block with its number and version. Whoever has it takes the numbers in it for places in arrays."""
+    number, version, data, links, hosts = row
+    try:
+        block = Evidence.from_bytes(data)
+        check_numbers(block, links, hosts)
+    except Damaged as error:
+        raise damaged(file_of(query), f"block {number} of evidence: {error}") from error
+    return number, version, block
+
+
+def check_numbers(evidence: Evidence, links: int, hosts: int) -> None:
+    """Damaged if evidence is of links or hosts beyond the last ones."""
+    for column, last in ((evidence.link, links), (evidence.source, links), (evidence.host, hosts)):
+        if column.max(initial=0) > last:
+            raise Damaged(f"a number {column.max()} where {last} is the last one")
 
 
 def leading_to(query: Query, link: int) -> list[int]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from focused.frontier.records import FILE, Lock, connect, open_records
+from focused.arrays import Damaged
+from focused.frontier.records import FILE, Lock, connect, damaged, open_records
 from focused.frontier.store import StoreBroken
 
 
@@ -31,12 +33,18 @@ class JobFile:
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         """All rows of a query."""
         self._check()
-        return self._db.execute(sql, values).fetchall()
+        try:
+            return self._db.execute(sql, values).fetchall()
+        except sqlite3.DatabaseError as error:
+            raise self._break(error) from error
 
-    def row(self, sql: str, values: Sequence[Any] = ()) -> Any:
+    def row(self, sql: str, values: Sequence[Any] | Mapping[str, Any] = ()) -> Any:
         """The first row of a query; None if there is none."""
         self._check()
-        return self._db.execute(sql, values).fetchone()
+        try:
+            return self._db.execute(sql, values).fetchone()
+        except sqlite3.DatabaseError as error:
+            raise self._break(error) from error
 
     def write(self, sql: str, values: Sequence[Any] = ()) -> None:
         """Carry out a statement, in the open transaction."""
@@ -51,7 +59,10 @@ class JobFile:
 
         def overwrite() -> None:
             with self._db.blobopen(table, column, row) as blob:
-                blob.seek(at(blob.read(header)))
+                place = at(blob.read(header))
+                if place + len(data) > len(blob):
+                    raise Damaged(f"{table} {row} is too short")
+                blob.seek(place)
                 blob.write(data)
 
         self._attempt(overwrite)
@@ -60,9 +71,14 @@ class JobFile:
         """Make everything so far outlast the process."""
         self._attempt(self._db.commit)
 
-    def reader(self) -> sqlite3.Connection:
+    @contextmanager
+    def reader(self) -> Iterator[sqlite3.Connection]:
         """A connection of its own for a thread; it sees what was committed."""
-        return connect(self.path)
+        try:
+            with closing(connect(self.path)) as connection:
+                yield connection
+        except sqlite3.DatabaseError as error:
+            raise damaged(self.path, error) from error
 
     def close(self) -> None:
         """Let go of the file."""
@@ -78,9 +94,19 @@ class JobFile:
         try:
             work()
         except sqlite3.OperationalError as error:
-            self._db.rollback()
-            self._broken = StoreBroken(
+            raise self._break(
+                error,
                 f"the job's file {str(self.path)!r} cannot be written ({error}); "
-                f"what was acknowledged is safe: make room and start the same command again"
-            )
-            raise self._broken from error
+                f"what was acknowledged is safe: make room and start the same command again",
+            ) from error
+        except (sqlite3.DatabaseError, Damaged) as error:
+            raise self._break(error) from error
+
+    def _break(self, error: Exception, what: str = "") -> StoreBroken:
+        """From now on everything is refused, with ``what``, or because the file is damaged."""
+        if isinstance(error, sqlite3.ProgrammingError):
+            raise error
+        with suppress(sqlite3.Error):
+            self._db.rollback()
+        self._broken = StoreBroken(what) if what else damaged(self.path, error)
+        return self._broken

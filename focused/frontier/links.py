@@ -96,4 +96,5 @@ class LinkRows:
 
 
 def _times_at_work(detail: str | None) -> int:
-    return int(detail.removeprefix(_AT_WORK)) if detail and detail.startswith(_AT_WORK) else 0
+    times = detail.removeprefix(_AT_WORK) if detail and detail.startswith(_AT_WORK) else ""
+    return int(times) if times.isdecimal() and len(times) < _FAR_TOO_OFTEN else 0

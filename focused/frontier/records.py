@@ -1,4 +1,4 @@
-"""The job's records: one SQLite file that holds a crawl. Its tables are laid out here; who reports of a job asks them.
+"""The job's records: one SQLite file that holds a crawl. Its tables are laid out in `layout`.
 
 The file is the truth. It is written by one crawl at a time (``open_records`` takes a lock) and may be read by
 anybody meanwhile (`read_records`). Everything else (scores, order, lessons not learned yet) can be derived from it.
@@ -11,19 +11,23 @@ import json
 import os
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
+from stat import S_ISREG
 from time import sleep
+from types import MappingProxyType
 from typing import IO, Any
 
-from focused.frontier.store import JobRefused
+from focused.files import write_whole
+from focused.frontier.layout import FORMAT, SCHEMA, problems
+from focused.frontier.store import JobDamaged, JobRefused
 
-FORMAT = 3
 FILE = "job.db"
 _LOCK = "lock"
 _TRIES, _BETWEEN = 5, 0.02
 # So many numbers fit into one SQL statement.
 _AT_ONCE = 500
+_ANYBODYS: Mapping[str, str] = MappingProxyType({})
 
 Query = Callable[[str, Sequence[Any]], Iterable[Any]]
 """Asks the records: `sqlite3.Connection.execute`, or what a crawl has in its place."""
@@ -34,34 +38,16 @@ SELECT id FROM leading
 """
 """The links that lead to one: itself, and all that redirect to it in one step or in several."""
 
-_SCHEMA = """
-CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
-CREATE TABLE hosts(id INTEGER PRIMARY KEY, name TEXT UNIQUE);
-CREATE TABLE links(
-    id INTEGER PRIMARY KEY, key INTEGER UNIQUE, url TEXT, host INTEGER, depth INTEGER, source INTEGER,
-    state INTEGER, outcome INTEGER DEFAULT 0, detail TEXT, tries INTEGER DEFAULT 0, base REAL, target INTEGER,
-    request BLOB);
-CREATE INDEX links_by_target ON links(target) WHERE target IS NOT NULL;
-CREATE INDEX links_leased ON links(id) WHERE state = 2;
-CREATE TABLE blocks(id INTEGER PRIMARY KEY, source INTEGER UNIQUE, version INTEGER, data BLOB);
-CREATE TABLE evidence(link INTEGER, block INTEGER, row INTEGER, PRIMARY KEY(link, block, row)) WITHOUT ROWID;
-CREATE TABLE pages(
-    link INTEGER PRIMARY KEY, seq INTEGER UNIQUE, url TEXT, title TEXT, relevance REAL, class TEXT, outcome INTEGER,
-    digest INTEGER, version INTEGER, item TEXT);
-CREATE TABLE gists(link INTEGER PRIMARY KEY, data BLOB);
-CREATE TABLE answers(number INTEGER PRIMARY KEY, link INTEGER, said TEXT, who TEXT, time TEXT, relevance REAL);
-CREATE INDEX pages_by_digest ON pages(digest);
-CREATE TABLE deaths(id INTEGER PRIMARY KEY, link INTEGER, seq INTEGER);
-CREATE TABLE words(id INTEGER PRIMARY KEY, word TEXT);
-CREATE TABLE models(name TEXT PRIMARY KEY, seq INTEGER, deaths INTEGER, version INTEGER, data BLOB) WITHOUT ROWID;
-"""
-
 
 class Lock:
     """A lock file: one crawl per job folder. It holds the number of the process, for those who ask."""
 
     def __init__(self, folder: Path) -> None:
-        self._file: IO[bytes] = (folder / _LOCK).open("ab", buffering=0)
+        check_plain(folder / _LOCK)
+        try:
+            self._file: IO[bytes] = (folder / _LOCK).open("ab", buffering=0)
+        except OSError as error:
+            raise _cannot(folder / _LOCK, "written", error) from error
         if not _lock(self._file):
             self._file.close()
             raise JobRefused(
@@ -91,10 +77,13 @@ def _lock(file: IO[bytes]) -> bool:
 
 def lock_holder(folder: Path) -> int | None:
     """The number of the process that has a job folder in use, 0 if it does not say; None if nobody has."""
+    check_plain(folder / _LOCK)
     try:
         file = (folder / _LOCK).open("rb")
     except FileNotFoundError:
         return None
+    except OSError as error:
+        raise _cannot(folder / _LOCK, "read", error) from error
     with file:
         try:
             fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -118,27 +107,87 @@ def connect(path: str | Path) -> sqlite3.Connection:
 
 
 def open_records(path: Path, identity: Mapping[str, str]) -> sqlite3.Connection:
-    """Open or make a job's file; refuses one that was made for another topic, or in another format."""
+    """Open or make a job's file; refuses one of another topic or format, and one that is damaged."""
+    check_files(path)
+    if not os.path.lexists(path):
+        _make(path, identity)
     try:
         connection = connect(path)
         try:
-            if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'").fetchone():
-                _check(connection, path, identity)
-            else:
-                connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
-                rows = {"format": str(FORMAT), **identity}.items()
-                connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
-                connection.commit()
+            check_format(connection, path, identity)
+            _check_sound(connection, path)
         except BaseException:
             connection.close()
             raise
     except sqlite3.DatabaseError as error:
-        raise JobRefused(f"{str(path)!r} is not a readable job file ({error}): give another JOBDIR") from error
+        raise unreadable(path, error) from error
     return connection
 
 
-def _check(connection: sqlite3.Connection, path: Path, identity: Mapping[str, str]) -> None:
-    found = dict(connection.execute("SELECT key, value FROM meta"))
+def _make(path: Path, identity: Mapping[str, str]) -> None:
+    """A job's file in which nothing is recorded yet; whole, or not at all."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.executescript(SCHEMA)
+        rows = {"format": str(FORMAT), **identity}.items()
+        connection.executemany("INSERT INTO meta VALUES (?, ?)", rows)
+        connection.commit()
+        data = connection.serialize()
+    try:
+        with write_whole(path) as file:
+            file.write(data)
+    except OSError as error:
+        raise _cannot(path, "written", error) from error
+
+
+def check_files(path: Path) -> None:
+    """JobRefused if a job's file, or one that SQLite keeps beside it, is no plain file, or the first alone is gone."""
+    beside = [path.with_name(path.name + end) for end in ("-wal", "-shm")]
+    for one in (path, *beside):
+        check_plain(one)
+    if os.path.lexists(beside[0]) and not os.path.lexists(path):
+        raise JobDamaged(
+            f"{str(path)!r} is gone, and {beside[0].name!r} is still there: put it back, or give another JOBDIR"
+        )
+
+
+def check_plain(path: Path) -> None:
+    """JobRefused if there is something else than a file, which might never end or never begin."""
+    try:
+        if os.path.lexists(path) and not S_ISREG(path.stat().st_mode):
+            raise JobDamaged(f"{str(path)!r} is not a plain file: move it away, or give another JOBDIR")
+    except OSError as error:
+        raise _cannot(path, "read", error) from error
+
+
+def _cannot(path: Path, done: str, error: OSError) -> JobRefused:
+    return JobRefused(f"{str(path)!r} cannot be {done}: {error.strerror}; mend that, or give another JOBDIR")
+
+
+def unreadable(path: Path, error: object) -> JobDamaged:
+    """A file of which SQLite, or we, cannot make anything."""
+    return JobDamaged(f"{str(path)!r} is not a readable job file ({in_one_line(error)}): {way_out(path)}")
+
+
+def damaged(path: str | Path, what: object) -> JobDamaged:
+    """A job's file in which something cannot be."""
+    return JobDamaged(f"the job's file {str(path)!r} is damaged ({in_one_line(what)}): {way_out(path)}")
+
+
+def way_out(path: str | Path) -> str:
+    """What can be done about a damaged job."""
+    return f"see `scrapy inspect {Path(path).parent}`, which can save what is left, or give another JOBDIR"
+
+
+def in_one_line(what: object) -> str:
+    """A message of somebody else's."""
+    return " ".join(str(what).split())
+
+
+def check_format(connection: sqlite3.Connection, path: Path, identity: Mapping[str, str] = _ANYBODYS) -> None:
+    """JobRefused if a job's file is of another format, or was made for another crawl."""
+    found = dict(connection.execute("SELECT key, value FROM meta").fetchall())
+    if "format" not in found:
+        raise damaged(path, "it does not say which format it has")
     for key, value in {"format": str(FORMAT), **identity}.items():
         if found.get(key) != value:
             raise JobRefused(
@@ -147,36 +196,69 @@ def _check(connection: sqlite3.Connection, path: Path, identity: Mapping[str, st
             )
 
 
+def _check_sound(connection: sqlite3.Connection, path: Path) -> None:
+    for problem in problems(connection):
+        raise damaged(path, problem)
+
+
 def read_records(job: str | Path) -> sqlite3.Connection:
     """A job's file, for reading only; ``job`` is the folder or the file."""
     path = Path(job) / FILE if Path(job).is_dir() else Path(job)
+    check_files(path)
     if not path.is_file():
         if ":/" in str(job):
             raise JobRefused(
                 f"{str(job)!r} is not a job folder. For a crawl in Redis use `scrapy status redis://…`, `report`, "
                 "`why` or `export`"
             )
+        if lock_holder(path.parent) is not None:
+            raise JobRefused(f"the crawl in {str(job)!r} is just starting: try again in a moment")
         raise JobRefused(f"there is no job in {str(job)!r}: give the JOBDIR of a crawl (it holds {FILE})")
     # Where we may not write, SQLite cannot make the files by which readers and writers agree. If they are there, they
     # hold what was written last (by a crawl of somebody else); if not, none are needed.
     is_written = path.with_name(f"{path.name}-wal").exists()
     how = "mode=ro" if is_written or os.access(path.parent, os.W_OK) else "immutable=1"
-    connection = sqlite3.connect(
-        f"{path.resolve().as_uri()}?{how}", uri=True, isolation_level=None, check_same_thread=False
-    )
+    try:
+        connection = sqlite3.connect(
+            f"{path.resolve().as_uri()}?{how}", uri=True, isolation_level=None, check_same_thread=False
+        )
+    except sqlite3.DatabaseError as error:
+        raise unreadable(path, error) from error
     connection.row_factory = sqlite3.Row
     return connection
+
+
+def check_records(connection: sqlite3.Connection, path: Path) -> None:
+    """JobRefused if what is read cannot be relied on: another format, or damage."""
+    try:
+        connection.execute("BEGIN")
+        try:
+            check_format(connection, path)
+            _check_sound(connection, path)
+        finally:
+            connection.rollback()
+    except sqlite3.DatabaseError as error:
+        raise unreadable(path, error) from error
 
 
 def read_items(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
     """The items of a job, in the order of fetching."""
     query = "SELECT item, relevance, class, version FROM pages WHERE outcome = 1 ORDER BY seq"
     for item, relevance, best_class, version in connection.execute(query):
-        values = json.loads(item)
+        try:
+            values = json.loads(item)
+        except RecursionError as error:
+            raise damaged(file_of(connection.execute), "an item is nested too deeply") from error
         if version != values.get("version", 0):
             # It was judged anew since.
             values |= {"relevance": round(relevance, 6), "class": best_class, "version": version}
         yield values
+
+
+def file_of(query: Query) -> str:
+    """The file that a query asks."""
+    ((path,),) = query("SELECT file FROM pragma_database_list WHERE name = 'main'", ())
+    return str(path)
 
 
 def rows_in(query: Query, sql: str, numbers: Sequence[int]) -> list[Any]:

@@ -70,6 +70,10 @@ class JobRefused(ValueError):
     """A job folder that this crawl must not use; the message says why and what to do."""
 
 
+class JobDamaged(JobRefused, StoreBroken):
+    """A job's file in which something cannot be: met when it is opened, or later, when it is read."""
+
+
 class StoreAway(JobRefused):
     """Where the frontier is nobody answers now; later somebody may."""
 

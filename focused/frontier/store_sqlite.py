@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.arrays import load_arrays, save_arrays
+from focused.arrays import Damaged, load_arrays, save_arrays
 from focused.critics.base import RELEVANT, Verdict
 from focused.frontier.blocks import Blocks
 from focused.frontier.evidence import EvidenceReader, SeenBy
 from focused.frontier.job_file import JobFile
+from focused.frontier.layout import MODELS, is_sound
 from focused.frontier.lessons import LessonReader, Verdicts, with_evidence_renewed
 from focused.frontier.links import LinkRows
 from focused.frontier.order import Order
@@ -44,6 +45,8 @@ from focused.pages.tokens import CrawlLexicon
 from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Lessons, Prioritizer
 
+logger = logging.getLogger(__name__)
+
 # How many links with an outdated score may be put back before one is handed out.
 _MOST_PUT_BACK = 8
 _MOST_COUNTED = 65_000
@@ -68,6 +71,7 @@ _ENDED = (
 _BEFORE_NEWEST = (
     "SELECT coalesce(min(seq), 1) - 1 FROM (SELECT seq FROM pages WHERE seq <= ? ORDER BY seq DESC LIMIT ?)"
 )
+_MODEL = f"SELECT data, seq, coalesce({is_sound(MODELS)}, 0) FROM models WHERE name = :name"  # noqa: S608  # our names
 _DEATHS_BEFORE = "SELECT coalesce(max(id), 0) FROM deaths WHERE seq < ?"
 # Looked up for every link: an enum's attributes are slow.
 _WAITING = State.WAITING.value
@@ -98,7 +102,6 @@ class SqliteStore:
         self._patience = patience
         self._table = LinkTable()
         self._order = Order(self._table)
-        self._links = LinkRows(self._file)
         self.leases: dict[int, Lease] = {}
         self._returned: dict[int, Lease] = {}
         # Links that were out when the crawl died: one of them may be the killer, so they go out one by one, and the
@@ -113,10 +116,15 @@ class SqliteStore:
         self._found = 0
         self._relevance = 0.0
         self._pages_of: Counter[int] = Counter()
-        self._blocks = Blocks(self._file)
-        self._lessons = LessonReader(self._file.rows, self._blocks, self._table, is_late=most_late > 0)
-        self._ranking = Ranking(self._table, self._blocks, self._order, prioritizer, most_pieces=most_pieces)
-        self._load()
+        try:
+            self._links = LinkRows(self._file)
+            self._blocks = Blocks(self._file)
+            self._lessons = LessonReader(self._file.rows, self._blocks, self._table, is_late=most_late > 0)
+            self._ranking = Ranking(self._table, self._blocks, self._order, prioritizer, most_pieces=most_pieces)
+            self._load()
+        except BaseException:
+            self._file.close()
+            raise
 
     @property
     def prioritizer(self) -> Prioritizer:
@@ -382,7 +390,7 @@ class SqliteStore:
         order = self._order_number
 
         def read() -> Iterator[KeptPages]:
-            with closing(self._file.reader()) as reader:
+            with self._file.reader() as reader:
                 pages = reader.execute(_KEPT, (order, before))
                 while rows := pages.fetchmany(_PAGES_AT_ONCE):
                     yield KeptPages([link for link, _ in rows], [gist for _, gist in rows])
@@ -402,7 +410,7 @@ class SqliteStore:
         renew = self._sight(verdicts).renew
 
         def read() -> Iterator[Lessons | None]:
-            with closing(self._file.reader()) as reader:
+            with self._file.reader() as reader:
                 (first,) = reader.execute(_BEFORE_NEWEST, (order, most)).fetchone()
                 (deaths,) = reader.execute(_DEATHS_BEFORE, (first,)).fetchone()
                 ended = reader.execute(_ENDED, (first, deaths, newest, order)).fetchall()
@@ -437,8 +445,17 @@ class SqliteStore:
         self._file.write("INSERT OR REPLACE INTO models VALUES (?, ?, ?, ?, ?)", row)
 
     def load_model(self, name: str) -> tuple[dict[str, NDArray[Any]], int] | None:
-        row = self._file.row("SELECT data, seq FROM models WHERE name = ?", (name,))
-        return (load_arrays(row[0]), int(row[1])) if row else None
+        row = self._file.row(_MODEL, {"name": name, "links": self._links.next - 1})
+        if row is None:
+            return None
+        try:
+            arrays = load_arrays(row[0] if row[2] else b"")
+        except Damaged as error:
+            where = self._file.path
+            logger.warning("What the %s has learned in %s is damaged (%s): it is learned again", name, where, error)
+            self._file.write("DELETE FROM models WHERE name = ?", (name,))
+            return None
+        return arrays, int(row[1])
 
     def note(self, key: str, value: str) -> None:
         self._file.write("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))

@@ -14,7 +14,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.arrays import ranges, starts_of
+from focused.arrays import Damaged, ranges, starts_of
 from focused.pages.page import Links, Page
 from focused.pages.tokens import Ids, Lexicon
 
@@ -98,19 +98,28 @@ class Evidence:
     @staticmethod
     def position_of_link(header: bytes, row: int) -> int:
         """Where in the bytes the number of one link is, given their first 12 bytes."""
-        n, width, _ = _HEADER.unpack(header)
+        try:
+            n, width, _ = _HEADER.unpack(header)
+        except struct.error as error:
+            raise Damaged(f"it has no header: {error}") from error
         return int(_HEADER.size + 4 * (n + 1 + n * width + n + row))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Evidence:
-        """What `to_bytes` wrote; the arrays are views of the bytes and cannot be written to."""
+        """What `to_bytes` wrote, or Damaged; the arrays are views of the bytes and cannot be written to."""
+        if len(data) < HEADER_SIZE:
+            raise Damaged("it has no header")
         n, width, count = _HEADER.unpack_from(data)
+        if len(data) != HEADER_SIZE + 4 * (n + 1 + n * width + 4 * n + count):
+            raise Damaged(f"{len(data)} bytes are not {n} links with {width} numbers each and {count} features")
         at = _HEADER.size
         columns = []
         for dtype, size in (("<u4", n + 1), ("<f4", n * width), ("<i4", n), *[("<u4", n)] * 3, ("<u4", count)):
             columns.append(np.frombuffer(data, dtype, size, at))
             at += 4 * size
         starts, dense, leaf, link, source, host, ids = columns
+        if starts[0] or starts[-1] != count or (starts[1:] < starts[:-1]).any():
+            raise Damaged("its features are not in the order of its links")
         return cls(starts.astype(np.int64), ids, dense.reshape(n, width), leaf, link, source, host)
 
     @classmethod

@@ -13,8 +13,9 @@ import numpy as np
 from focused.defaults import DEFAULTS
 from focused.frontier.combining import score_all
 from focused.frontier.evidence import EvidenceReader, leading_to, read_blocks
-from focused.frontier.records import FILE, lock_holder, read_items, read_records, rows_in
-from focused.frontier.store import SEED_RANK, JobRefused, Outcome, State
+from focused.frontier.layout import MODELS, is_sound, numbers_of
+from focused.frontier.records import FILE, check_records, damaged, lock_holder, read_items, read_records, rows_in
+from focused.frontier.store import SEED_RANK, Outcome, State
 from focused.pages.evidence import Evidence
 from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Prioritizer
@@ -38,6 +39,8 @@ SELECT link, seq AS "order", url, coalesce(title, '') AS title, relevance, coale
 FROM pages LEFT JOIN (SELECT link, said, who, max(number) FROM answers GROUP BY link) USING (link)
 WHERE link IN ({})"""
 
+_MODEL = f"SELECT data, seq FROM models WHERE name = :name AND {is_sound(MODELS)}"  # noqa: S608  # our names
+
 
 class JobReader(CrawlReader):
     """The records of a job, with its folder. Figures of one call are of one moment."""
@@ -55,18 +58,20 @@ class JobReader(CrawlReader):
         path = Path(job)
         connection = read_records(job)
         try:
-            connection.execute("SELECT 1 FROM meta")
-        except sqlite3.DatabaseError as error:
+            check_records(connection, path / FILE if path.is_dir() else path)
+        except BaseException:
             connection.close()
-            is_running = lock_holder(path if path.is_dir() else path.parent) is not None
-            if is_running and "no such table" in str(error):
-                raise JobRefused(f"the crawl in {str(job)!r} is just starting: try again in a moment") from error
-            name = str(path / FILE if path.is_dir() else path)
-            raise JobRefused(f"{name!r} is not a readable job file ({error}): give the JOBDIR of a crawl") from error
+            raise
         return cls(connection, path)
 
     def close(self) -> None:
         self._connection.close()
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, *_: object) -> None:
+        """Damage that shows when something is read is damage to a file that has a name."""
+        self.close()
+        if isinstance(error, sqlite3.DatabaseError):
+            raise damaged(self._folder / FILE, error) from error
 
     # --- how it was made, and its status ----------------------------------------------------------------------
 
@@ -132,7 +137,8 @@ class JobReader(CrawlReader):
         rows = self._connection.execute(query, (State.WAITING.value,)).fetchall()
         links = np.array([row[0] for row in rows], np.int64)
         settings = self.about().get("settings", {})
-        most = settings.get("FOCUSED_EVIDENCE_PIECES", DEFAULTS["FOCUSED_EVIDENCE_PIECES"])
+        most = settings.get("FOCUSED_EVIDENCE_PIECES")
+        most = most if isinstance(most, int) and most > 0 else DEFAULTS["FOCUSED_EVIDENCE_PIECES"]
         batches = (Evidence.concat([block for *_, block in blocks]) for blocks in read_blocks(self._connection))
         scores, _ = score_all(batches, prioritizer, size=int(links.max(initial=0)) + 1, most=most)
         scores = scores[links]
@@ -146,7 +152,8 @@ class JobReader(CrawlReader):
     # --- what was learned --------------------------------------------------------------------------------------
 
     def learned_state(self) -> tuple[bytes, str] | None:
-        row = self._row("SELECT data, seq FROM models WHERE name = ?", MODEL)
+        sound = {"name": MODEL, **numbers_of(self._connection)}
+        row = self._connection.execute(_MODEL, sound).fetchone()
         return (row["data"], f"saved after page {row['seq']:,}") if row else None
 
     def words(self) -> WordTable:

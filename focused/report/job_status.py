@@ -6,7 +6,6 @@ and again should leave pauses (`Status.seconds`).
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ from time import monotonic
 from typing import Any
 
 from focused.critics.base import RELEVANT
+from focused.frontier.layout import MODELS, is_sound, numbers_of
 from focused.frontier.store import Outcome, State
 from focused.report.status import (
     CUT_SHORT,
@@ -33,7 +33,7 @@ from focused.report.status import (
     rounded,
 )
 from focused.report.text import WIDE, clock, counted, short, time_span
-from focused.scheduling.starts import ABOUT, noted, read_starts
+from focused.scheduling.starts import ABOUT, noted, noted_number, read_about, read_starts
 from focused.visits.training import LESSONS, MODEL
 
 _ANSWERS = "SELECT said, relevance FROM answers WHERE number IN (SELECT max(number) FROM answers GROUP BY link)"
@@ -127,8 +127,8 @@ def read_job_status(connection: sqlite3.Connection, job: str, pid: int | None, m
 
 
 def _made(connection: sqlite3.Connection) -> dict[str, Any]:
-    about = noted(connection, ABOUT)
-    return made_as(json.loads(about)) if about else dict.fromkeys(("topic", "prioritizer", "critic"), "")
+    made = noted(connection, ABOUT)
+    return made_as(read_about(connection)) if made else dict.fromkeys(("topic", "prioritizer", "critic"), "")
 
 
 def _pages(connection: sqlite3.Connection, starts: Sequence[Mapping[str, Any]], now: datetime | None) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def _pages(connection: sqlite3.Connection, starts: Sequence[Mapping[str, Any]], 
     query = f"SELECT relevance, outcome, {_TIME} FROM pages ORDER BY seq DESC LIMIT ?"  # noqa: S608  # a column of ours
     latest = connection.execute(query, (LATELY + 1,)).fetchall()
     relevance = [row[0] for row in latest[:LATELY] if row[1] == Outcome.PAGE]
-    times = [datetime.fromisoformat(row[2]) for row in latest if row[2]]
+    times = [time for row in latest if (time := _moment(row[2]))]
     return {
         "pages": pages,
         "relevant": relevant,
@@ -155,6 +155,15 @@ def _pages(connection: sqlite3.Connection, starts: Sequence[Mapping[str, Any]], 
     }
 
 
+def _moment(text: str | None) -> datetime | None:
+    """A time of day and year with its zone; None where there is none."""
+    try:
+        moment = datetime.fromisoformat(text or "")
+    except ValueError:
+        return None
+    return moment if moment.tzinfo else None
+
+
 def _pace(
     connection: sqlite3.Connection, starts: Sequence[Mapping[str, Any]], pages: int, now: datetime | None
 ) -> float | None:
@@ -164,8 +173,8 @@ def _pace(
         ended = start.get("ended") or (now.isoformat() if now and start is starts[-1] else "")
         # One that was cut short ended with its last page.
         ended = ended or _time_of_page(connection, last_page)
-        if ended:
-            span = datetime.fromisoformat(ended) - datetime.fromisoformat(start["began"])
+        if until := _moment(ended):
+            span = until - datetime.fromisoformat(start["began"])
             seconds += max(span.total_seconds(), 0.0)
     return per_minute(pages - starts[0]["pages_before"], seconds)
 
@@ -202,7 +211,7 @@ def _links(connection: sqlite3.Connection, most_hosts: int) -> dict[str, Any]:
     most = sorted(waiting.items(), key=lambda pair: (-pair[1], pair[0]))[: most_hosts or None]
     return {
         "outcomes": outcomes_by_name(outcomes),
-        "unfollowed": int(noted(connection, UNFOLLOWED) or 0),
+        "unfollowed": noted_number(connection, UNFOLLOWED) or 0,
         "waiting": states[State.WAITING],
         "leased": states[State.LEASED],
         "hosts_waiting": len(waiting),
@@ -216,6 +225,6 @@ def _host(connection: sqlite3.Connection, number: int) -> str:
 
 
 def _learned(connection: sqlite3.Connection) -> dict[str, Any]:
-    model = connection.execute("SELECT version, seq FROM models WHERE name = ?", (MODEL,)).fetchone()
-    lessons = noted(connection, LESSONS)
-    return {"model": ModelSaved(*model) if model else None, "lessons": int(lessons) if lessons else None}
+    query = f"SELECT version, seq FROM models WHERE name = :name AND {is_sound(MODELS)}"  # noqa: S608  # our names
+    model = connection.execute(query, {"name": MODEL, **numbers_of(connection)}).fetchone()
+    return {"model": ModelSaved(*model) if model else None, "lessons": noted_number(connection, LESSONS)}

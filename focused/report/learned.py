@@ -63,7 +63,7 @@ def saved_prioritizer(reader: CrawlReader) -> tuple[Prioritizer, str]:
     data, when = state
     try:
         prioritizer.restore(load_arrays(data))
-    except (KeyError, ValueError) as error:
+    except (KeyError, ValueError, IndexError, TypeError) as error:
         raise JobRefused(f"what this crawl has learned does not fit its prioritizer: {error}") from error
     return prioritizer, when
 

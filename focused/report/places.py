@@ -8,6 +8,7 @@ from pathlib import Path
 
 from scrapy.settings import BaseSettings
 
+from focused.defaults import read
 from focused.frontier.store import JobRefused
 from focused.registry import find, names
 from focused.report.job_reader import JobReader
@@ -19,6 +20,7 @@ OpenReaders = Callable[[str, str | None, BaseSettings], Sequence[CrawlReader]]
 
 def open_crawls(place: str, crawl: str | None, settings: BaseSettings) -> Sequence[CrawlReader]:
     """The readers of the crawls at a place: of all of them if there are several and none is named."""
+    _import_own(settings)
     scheme, separator, _ = place.partition("://")
     if separator:
         known = names("reader")
@@ -32,6 +34,13 @@ def open_crawls(place: str, crawl: str | None, settings: BaseSettings) -> Sequen
     if crawl is not None:
         raise JobRefused(f"--crawl {crawl}: a job folder holds one crawl only")
     return [JobReader.open(place)]
+
+
+def _import_own(settings: BaseSettings) -> None:
+    """A prioritizer of the user's own that the settings name, so that crawls with it can be explained."""
+    name = read(settings, "FOCUSED_PRIORITIZER")
+    if "." in name:
+        find("prioritizer", name)
 
 
 def open_crawl(place: str, crawl: str | None, settings: BaseSettings) -> CrawlReader:

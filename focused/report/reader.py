@@ -103,7 +103,7 @@ class CrawlReader(Protocol):
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

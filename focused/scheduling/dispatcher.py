@@ -69,7 +69,8 @@ class Dispatcher(Component):
             self._company = job.company
         except (JobRefused, StoreBroken) as error:
             self.is_broken = True
-            self.cannot_begin = "store_broken" if isinstance(error, StoreAway | StoreBroken) else "job_refused"
+            is_refused = isinstance(error, JobRefused) and not isinstance(error, StoreAway)
+            self.cannot_begin = "job_refused" if is_refused else "store_broken"
             self.crawler.stats.set_value("focused/stopped_by", str(error))
 
     def _open_job(self) -> OpenJob:

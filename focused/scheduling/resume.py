@@ -17,7 +17,7 @@ from focused.defaults import read
 from focused.files import make_folder
 from focused.frontier.job_file import JobFile
 from focused.frontier.records import FILE
-from focused.frontier.store import FrontierStore
+from focused.frontier.store import FrontierStore, JobRefused
 from focused.frontier.store_sqlite import SqliteStore
 from focused.job import Company, OpenJob
 from focused.learned import begin_with, restore
@@ -28,6 +28,8 @@ from focused.topics.identity import fingerprint
 from focused.topics.topic import Topic
 from focused.visits.seeds import restore_critic
 from focused.visits.training import CRITIC, LESSONS, MODEL, LocalTraining
+
+_MOST_DIGITS = 18
 
 logger = logging.getLogger(__name__)
 
@@ -72,7 +74,7 @@ def open_folder(parts: Parts, folder: Path, settings: BaseSettings) -> SqliteSto
     try:
         what = f"what the job in {str(folder)!r} has learned"
         learned_up_to = take_up(parts, store, settings, what=what, instead="give another JOBDIR")
-        parts.trainer.begin_at(learned_up_to, int(store.noted(LESSONS) or 0))
+        parts.trainer.begin_at(learned_up_to, _number(store.noted(LESSONS)))
         if parts.prioritizer.learns:
             store.prioritizer = parts.trainer.catch_up(parts.prioritizer, store.lessons_since(learned_up_to, MODEL))
         rescoring = store.rescoring()
@@ -82,6 +84,10 @@ def open_folder(parts: Parts, folder: Path, settings: BaseSettings) -> SqliteSto
         store.close()
         raise
     return store
+
+
+def _number(text: str | None) -> int:
+    return int(text) if text and text.isdecimal() and len(text) < _MOST_DIGITS else 0
 
 
 def store_options(parts: Parts, settings: BaseSettings) -> dict[str, Any]:
@@ -104,7 +110,12 @@ def take_up(parts: Parts, store: FrontierStore, settings: BaseSettings, *, what:
     restore_critic(parts.critic, store)
     learned = store.load_model(CRITIC)
     if learned is not None and isinstance(parts.critic, LearningCritic):
-        parts.critic.restore_learned(learned[0])
+        try:
+            parts.critic.restore_learned(learned[0])
+        except (ValueError, KeyError, IndexError, TypeError) as error:
+            raise JobRefused(
+                f"{what} does not fit the critic {parts.critic.name!r}: it has no {error}, or {instead}"
+            ) from error
         store.prioritizer = parts.prioritizer
     prioritizer, saved, started_from = parts.prioritizer, store.load_model(MODEL), read(settings, "FOCUSED_LEARNED")
     if saved is not None:

@@ -14,21 +14,23 @@ from contextlib import closing
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+from msgspec import Meta
 from scrapy.settings import BaseSettings
 
 from focused.defaults import DEFAULTS, read
 from focused.enabling import scheduler_of
-from focused.frontier.records import FILE, Lock, read_records
+from focused.frontier.records import FILE, Lock, damaged, file_of, read_records
 from focused.frontier.store import FrontierStore, JobRefused
 from focused.parts import Parts, choose_prioritizer
 from focused.prioritizers.base import Prioritizer
-from focused.registry import UnknownName, find
+from focused.registry import UnknownName, find_known
 
 ABOUT, STARTS = "about", "starts"
 _MOST_STARTS = 100
+_MOST_DIGITS = 18
 _SCRAPY_SETTINGS = (
     "USER_AGENT",
     "ROBOTSTXT_OBEY",
@@ -60,10 +62,44 @@ def note_start(store: FrontierStore, parts: Parts, settings: BaseSettings) -> No
     store.revise(STARTS, lambda kept: _one_more(kept, start))
 
 
+class _Start(msgspec.Struct):
+    """What must be right in the note of a start for it to be counted with."""
+
+    began: Annotated[datetime, Meta(tz=True)]
+    pages_before: Annotated[int, Meta(ge=0, le=2**53)]
+    ended: Annotated[datetime, Meta(tz=True)] | None = None
+    why: str = ""
+
+
+class _Chosen(msgspec.Struct):
+    name: str
+    options: dict[str, Any]
+
+
+class _Named(msgspec.Struct):
+    """What a report shows of a topic."""
+
+    name: str
+    description: str = ""
+    keywords: list[str] = []
+    seeds: list[str] = []
+    focus: list[str] = []
+
+
+class _About(msgspec.Struct):
+    """What must be right in the note of how a crawl was made."""
+
+    topic: _Named
+    prioritizer: _Chosen
+    critic: str
+    settings: dict[str, Any] = {}
+    versions: dict[str, str] = {}
+
+
 def check_scheduler(folder: Path, settings: BaseSettings) -> None:
     """JobRefused if another scheduler had the job: each keeps its links in its own way, and finds none of another's."""
     with closing(read_records(folder)) as records:
-        about = json.loads(noted(records, ABOUT) or "{}")
+        about = read_about(records) if noted(records, ABOUT) else {}
     mine = scheduler_of(settings)
     was = about.get("settings", {}).get("SCHEDULER", mine)
     if was != mine:
@@ -74,7 +110,7 @@ def check_scheduler(folder: Path, settings: BaseSettings) -> None:
 
 
 def _one_more(kept: str | None, start: dict[str, Any]) -> str:
-    starts = [*json.loads(kept or "[]"), start]
+    starts = [*_parse_starts(kept, "of the crawl"), start]
     return json.dumps(starts[-_MOST_STARTS:], ensure_ascii=False)
 
 
@@ -94,25 +130,33 @@ def note_end(folder: Path, why: str, figures: Mapping[str, Any]) -> None:
 
 def read_starts(connection: sqlite3.Connection) -> list[dict[str, Any]]:
     """The starts of a job, the first one first."""
-    starts: list[dict[str, Any]] = json.loads(noted(connection, STARTS) or "[]")
+    return _parse_starts(noted(connection, STARTS), file_of(connection.execute))
+
+
+def _parse_starts(text: str | None, where: str) -> list[dict[str, Any]]:
+    starts: list[dict[str, Any]] = _parse(text or "[]", list[_Start], where)
     return starts
+
+
+def _parse(text: str | bytes, kind: Any, where: str) -> Any:
+    """A note, if it says what such a note says; JobDamaged else."""
+    try:
+        msgspec.json.decode(text, type=kind)
+        return json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise damaged(where, f"a note cannot be read: {error}") from error
 
 
 def read_about(connection: sqlite3.Connection) -> dict[str, Any]:
     """How a job was made when it was started last. JobRefused if that is not recorded."""
-    return parse_about(noted(connection, ABOUT))
+    return parse_about(noted(connection, ABOUT), file_of(connection.execute))
 
 
-def parse_about(text: str | bytes | None) -> dict[str, Any]:
+def parse_about(text: str | bytes | None, where: str) -> dict[str, Any]:
     """How a crawl was made, from the note that `note_start` left."""
     if not text:
         raise JobRefused("it is not recorded how this crawl was made: start it once more, then try again")
-    try:
-        about: dict[str, Any] = json.loads(text)
-        # What is always there.
-        _ = about["topic"]["name"], about["critic"], about["prioritizer"]["name"], {**about["prioritizer"]["options"]}
-    except (ValueError, TypeError, LookupError, RecursionError) as error:
-        raise JobRefused(f"the record of how this crawl was made cannot be read: {str(error)[:200]}") from error
+    about: dict[str, Any] = _parse(text, _About, where)
     return about
 
 
@@ -120,7 +164,7 @@ def untaught_prioritizer(about: Mapping[str, Any]) -> Prioritizer:
     """The prioritizer of a crawl as it was made, with nothing learned. JobRefused if it cannot be made again."""
     chosen = about["prioritizer"]
     try:
-        prioritizer: Prioritizer = find("prioritizer", chosen["name"])(**chosen["options"])
+        prioritizer: Prioritizer = find_known("prioritizer", chosen["name"])(**chosen["options"])
     except (UnknownName, TypeError, ValueError) as error:
         raise JobRefused(f"the prioritizer of this crawl, {chosen['name']!r}, cannot be made again: {error}") from error
     return prioritizer
@@ -130,6 +174,12 @@ def noted(connection: sqlite3.Connection, key: str) -> str | None:
     """A note of a job; None if there is none with this key."""
     row = connection.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
     return None if row is None else str(row[0])
+
+
+def noted_number(connection: sqlite3.Connection, key: str) -> int | None:
+    """A note that is a number."""
+    text = noted(connection, key)
+    return int(text) if text and text.isdecimal() and len(text) < _MOST_DIGITS else None
 
 
 def _settings(settings: BaseSettings) -> dict[str, Any]:

@@ -148,7 +148,7 @@ class RedisReader(CrawlReader):
 
     @_guarded
     def about(self) -> dict[str, Any]:
-        return parse_about(self._ask("hget", "notes", ABOUT))
+        return parse_about(self._ask("hget", "notes", ABOUT), self.place)
 
     def untaught(self) -> Prioritizer:
         name = str(self.about()["prioritizer"]["name"])

@@ -18,7 +18,7 @@ from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import _schedule_coro
 
 from focused.defaults import read
-from focused.frontier.store import StoreBroken
+from focused.frontier.store import JobRefused, StoreBroken
 from focused.parts import Parts
 from focused.redis.store import RedisStore
 from focused.redis.workers.connection import connect, crawl_name, server_name, start_urls_key
@@ -97,6 +97,8 @@ class Membership(Departures):
                 what()
             except StoreBroken as error:
                 self._dispatcher.give_up(error)
+            except JobRefused as error:
+                self._dispatcher.give_up(StoreBroken(str(error)))
             except Exception:
                 logger.exception("The worker goes on with its life all the same")
 
