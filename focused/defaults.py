@@ -55,6 +55,9 @@ SETTINGS = {
     # Topic, critic and prioritizer
     #: The topic, for a spider of your own that has none; the spider `focused` takes it as an argument
     "FOCUSED_TOPIC": Setting(TEXT, ""),
+    #: Whether topic files may do what their user can: set any setting, name classes of yours, read any file. `False` is
+    #: for services to which strangers upload topic files ([Topics](topics.md#topic-files-of-strangers))
+    "FOCUSED_TOPICS_TRUSTED": Setting(SWITCH, True),
     #: Folder of the trained critics, with a folder for each topic. Only use one that you trust: joblib files run
     #: code. Can also come from the environment
     "FOCUSED_MODELS": Setting(TEXT, "models"),

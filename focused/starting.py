@@ -57,7 +57,9 @@ def _find_topic(crawler: Crawler) -> Topic | None:
     # Here, so that spiders without a topic are spared it.
     from focused.topics.topic import Topic, load_topic  # noqa: PLC0415
 
-    return given if isinstance(given, Topic) else load_topic(str(given), seedless=True)
+    if isinstance(given, Topic):
+        return given
+    return load_topic(str(given), seedless=True, trusted=read(crawler.settings, "FOCUSED_TOPICS_TRUSTED"))
 
 
 def refuse(crawler: Crawler, reason: str, *, closing: str = "refused") -> None:

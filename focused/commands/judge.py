@@ -55,7 +55,7 @@ class Command(PagesCommand):
         settings = self.settings.copy()
         # Its log is off, and a warning would not be seen: a misspelt name is an error, not plain words.
         misspelt = bool(did_you_mean(args[0], shipped_topics()))
-        topic = load_topic(args[0], seedless=not misspelt)
+        topic = load_topic(args[0], seedless=not misspelt, trusted=read(settings, "FOCUSED_TOPICS_TRUSTED"))
         apply_settings(topic, settings)
         models, vectors = Path(read(settings, "FOCUSED_MODELS")), read(settings, "FOCUSED_VECTORS")
         critic = critic_for(topic, models, opts.critic, vectors=vectors)

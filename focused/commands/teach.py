@@ -52,6 +52,7 @@ class Command(PagesCommand):
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         from focused.critics.models import ModelRefused
+        from focused.defaults import read
         from focused.teaching.plan import CannotTeach, ExampleSource, NothingToTeach, plan_teaching
         from focused.topics.settings import apply_settings
         from focused.topics.topic import load_topic
@@ -64,7 +65,7 @@ class Command(PagesCommand):
                     raise UsageError("--sample tries a critic: give it without options that teach something else")
                 teacher.teach(self, args[0], opts)
                 return
-        topic, plan = load_topic(args[0]), None
+        topic, plan = load_topic(args[0], trusted=read(self.settings, "FOCUSED_TOPICS_TRUSTED")), None
         apply_settings(topic, self.settings)
         source = ExampleSource(examples=opts.examples, focus=opts.focus, hold_out=_pairs(opts.hold_out), web=opts.web)
         try:

@@ -104,7 +104,7 @@ def _decode(query: Query, row: Sequence[Any]) -> tuple[int, int, Evidence]:
     """A block with its number and version. Whoever has it takes the numbers in it for places in arrays."""
     number, version, data, links, hosts = row
     try:
-        block = Evidence.from_bytes(data)
+        block = Evidence.from_bytes(data if isinstance(data, bytes) else b"")
         check_numbers(block, links, hosts)
     except Damaged as error:
         raise damaged(file_of(query), f"block {number} of evidence: {error}") from error

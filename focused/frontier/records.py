@@ -24,6 +24,8 @@ from focused.frontier.store import JobDamaged, JobRefused
 
 FILE = "job.db"
 _LOCK = "lock"
+REPAIRED = "repaired"
+"""The note of a job that was saved from a damaged one."""
 _TRIES, _BETWEEN = 5, 0.02
 # So many numbers fit into one SQL statement.
 _AT_ONCE = 500
@@ -114,6 +116,10 @@ def open_records(path: Path, identity: Mapping[str, str]) -> sqlite3.Connection:
     try:
         connection = connect(path)
         try:
+            if connection.execute("SELECT 1 FROM meta WHERE key = ?", (REPAIRED,)).fetchone():
+                # Whose it was may be lost; what is still there must fit.
+                connection.executemany("INSERT OR IGNORE INTO meta VALUES (?, ?)", identity.items())
+                connection.commit()
             check_format(connection, path, identity)
             _check_sound(connection, path)
         except BaseException:
@@ -142,7 +148,7 @@ def _make(path: Path, identity: Mapping[str, str]) -> None:
 def check_files(path: Path) -> None:
     """JobRefused if a job's file, or one that SQLite keeps beside it, is no plain file, or the first alone is gone."""
     beside = [path.with_name(path.name + end) for end in ("-wal", "-shm")]
-    for one in (path, *beside):
+    for one in (path, *beside, path.with_name(_LOCK)):
         check_plain(one)
     if os.path.lexists(beside[0]) and not os.path.lexists(path):
         raise JobDamaged(
@@ -159,8 +165,8 @@ def check_plain(path: Path) -> None:
         raise _cannot(path, "read", error) from error
 
 
-def _cannot(path: Path, done: str, error: OSError) -> JobRefused:
-    return JobRefused(f"{str(path)!r} cannot be {done}: {error.strerror}; mend that, or give another JOBDIR")
+def _cannot(path: Path, done: str, error: OSError) -> JobDamaged:
+    return JobDamaged(f"{str(path)!r} cannot be {done}: {error.strerror}; mend that, or give another JOBDIR")
 
 
 def unreadable(path: Path, error: object) -> JobDamaged:
@@ -201,9 +207,14 @@ def _check_sound(connection: sqlite3.Connection, path: Path) -> None:
         raise damaged(path, problem)
 
 
+def file_in(job: str | Path) -> Path:
+    """The file of a job that was given by its folder, or by that file."""
+    return Path(job) / FILE if Path(job).is_dir() else Path(job)
+
+
 def read_records(job: str | Path) -> sqlite3.Connection:
     """A job's file, for reading only; ``job`` is the folder or the file."""
-    path = Path(job) / FILE if Path(job).is_dir() else Path(job)
+    path = file_in(job)
     check_files(path)
     if not path.is_file():
         if ":/" in str(job):

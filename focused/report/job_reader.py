@@ -14,7 +14,16 @@ from focused.defaults import DEFAULTS
 from focused.frontier.combining import score_all
 from focused.frontier.evidence import EvidenceReader, leading_to, read_blocks
 from focused.frontier.layout import MODELS, is_sound, numbers_of
-from focused.frontier.records import FILE, check_records, damaged, lock_holder, read_items, read_records, rows_in
+from focused.frontier.records import (
+    FILE,
+    check_records,
+    damaged,
+    file_in,
+    lock_holder,
+    read_items,
+    read_records,
+    rows_in,
+)
 from focused.frontier.store import SEED_RANK, Outcome, State
 from focused.pages.evidence import Evidence
 from focused.pages.urls import url_to_key
@@ -58,7 +67,7 @@ class JobReader(CrawlReader):
         path = Path(job)
         connection = read_records(job)
         try:
-            check_records(connection, path / FILE if path.is_dir() else path)
+            check_records(connection, file_in(path))
         except BaseException:
             connection.close()
             raise

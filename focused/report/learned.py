@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.arrays import load_arrays
+from focused.arrays import Damaged, load_arrays
 from focused.frontier.store import JobRefused
 from focused.pages.evidence import ADDRESS, NAMED, Evidence
 from focused.prioritizers.base import Prioritizer
@@ -64,7 +64,10 @@ def saved_prioritizer(reader: CrawlReader) -> tuple[Prioritizer, str]:
     try:
         prioritizer.restore(load_arrays(data))
     except (KeyError, ValueError, IndexError, TypeError) as error:
-        raise JobRefused(f"what this crawl has learned does not fit its prioritizer: {error}") from error
+        way_out = ": start it again, and it is learned again, or see `scrapy inspect`" * isinstance(error, Damaged)
+        raise JobRefused(
+            f"what the crawl in {reader.where} has learned does not fit its prioritizer: {error}{way_out}"
+        ) from error
     return prioritizer, when
 
 

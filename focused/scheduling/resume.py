@@ -30,6 +30,8 @@ from focused.visits.seeds import restore_critic
 from focused.visits.training import CRITIC, LESSONS, MODEL, LocalTraining
 
 _MOST_DIGITS = 18
+# What a critic does not understand shows itself in some such way.
+_MISFITS = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 
 logger = logging.getLogger(__name__)
 
@@ -107,16 +109,16 @@ def take_up(parts: Parts, store: FrontierStore, settings: BaseSettings, *, what:
 
     JobRefused if its model (``what`` it is called) does not fit, with what may be done ``instead``.
     """
-    restore_critic(parts.critic, store)
-    learned = store.load_model(CRITIC)
-    if learned is not None and isinstance(parts.critic, LearningCritic):
-        try:
-            parts.critic.restore_learned(learned[0])
-        except (ValueError, KeyError, IndexError, TypeError) as error:
-            raise JobRefused(
-                f"{what} does not fit the critic {parts.critic.name!r}: it has no {error}, or {instead}"
-            ) from error
-        store.prioritizer = parts.prioritizer
+    critic, learned = parts.critic, store.load_model(CRITIC)
+    try:
+        restore_critic(critic, store)
+        if learned is not None and isinstance(critic, LearningCritic):
+            critic.restore_learned(learned[0])
+            store.prioritizer = parts.prioritizer
+    except JobRefused:
+        raise
+    except _MISFITS as error:
+        raise JobRefused(f"{what} does not fit the critic {critic.name!r} ({error!r}): {instead}") from error
     prioritizer, saved, started_from = parts.prioritizer, store.load_model(MODEL), read(settings, "FOCUSED_LEARNED")
     if saved is not None:
         restore(prioritizer, saved[0], what, instead)

@@ -27,6 +27,7 @@ from focused.frontier.store import FrontierStore, JobRefused
 from focused.parts import Parts, choose_prioritizer
 from focused.prioritizers.base import Prioritizer
 from focused.registry import UnknownName, find_known
+from focused.visits.seeds import CRITIC_STATE
 
 ABOUT, STARTS = "about", "starts"
 _MOST_STARTS = 100
@@ -96,6 +97,9 @@ class _About(msgspec.Struct):
     versions: dict[str, str] = {}
 
 
+_NOTES: dict[str, Any] = {ABOUT: _About, STARTS: list[_Start], CRITIC_STATE: dict[str, Any]}
+
+
 def check_scheduler(folder: Path, settings: BaseSettings) -> None:
     """JobRefused if another scheduler had the job: each keeps its links in its own way, and finds none of another's."""
     with closing(read_records(folder)) as records:
@@ -131,6 +135,12 @@ def note_end(folder: Path, why: str, figures: Mapping[str, Any]) -> None:
 def read_starts(connection: sqlite3.Connection) -> list[dict[str, Any]]:
     """The starts of a job, the first one first."""
     return _parse_starts(noted(connection, STARTS), file_of(connection.execute))
+
+
+def check_note(key: str, text: str, where: str) -> None:
+    """JobDamaged if a note is one of ours and does not say what it should."""
+    if key in _NOTES:
+        _parse(text, _NOTES[key], where)
 
 
 def _parse_starts(text: str | None, where: str) -> list[dict[str, Any]]:

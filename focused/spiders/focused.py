@@ -12,6 +12,7 @@ from scrapy.settings import BaseSettings
 from scrapy.utils.misc import load_object
 
 from focused.arrivals import take_in
+from focused.defaults import read
 from focused.items import PageItem
 from focused.parts import parts_of
 from focused.starting import give_job_folder, refuse
@@ -47,7 +48,12 @@ class FocusedSpider(Spider):
     @classmethod
     def _from_arguments(cls, crawler: Crawler, given: dict[str, Any]) -> Self:
         arguments = parse_arguments(given)
-        topic = load_topic(arguments.topic, seeds=arguments.seeds, seeds_needed=True)
+        topic = load_topic(
+            arguments.topic,
+            seeds=arguments.seeds,
+            seeds_needed=True,
+            trusted=read(crawler.settings, "FOCUSED_TOPICS_TRUSTED"),
+        )
         apply_settings(topic, crawler.settings)
         arguments.apply(crawler.settings)
         # scrapyd has folders of its own; `scrapy parse`, which looks at one page, starts the spider elsewhere.

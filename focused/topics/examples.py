@@ -46,7 +46,7 @@ def read_examples(topic: Topic) -> list[Example]:
     if not topic.examples:
         raise TopicError([f"topic {topic.name!r} has no examples: name a file of them with the key 'examples'"])
     problems = Problems()
-    examples = list(_ExampleTable(topic.examples, problems).examples())
+    examples = list(_ExampleTable(topic.examples, problems, topic.trusted_in).examples())
     if not examples and not problems.found:
         problems.add(topic.examples, "has a header and no examples")
     if not problems.found and topic.focus:
@@ -89,6 +89,7 @@ class _ExampleTable:
 
     reference: str
     problems: Problems
+    trusted_in: Path | None = None
 
     def examples(self) -> Iterator[Example]:
         header, *rows = (line.rstrip("\r") for line in self._text().split("\n"))
@@ -109,7 +110,7 @@ class _ExampleTable:
 
     def _text(self) -> str:
         try:
-            return read_text(self.reference, self.reference)
+            return read_text(self.reference, self.reference, self.trusted_in)
         except Unreadable as error:
             raise TopicError([str(error)]) from error
 
@@ -153,6 +154,11 @@ class _ExampleTable:
         path = Path(self.reference).parent / os.path.expanduser(name)
         if not os.path.isfile(path):  # False also for what cannot be a file's name
             raise ValueError(f"there is no file {name!r} beside the table")
+        if self.trusted_in is not None:
+            try:
+                library.check_inside(path, self.trusted_in)
+            except OSError as error:
+                raise ValueError(f"{name!r} cannot be read: {error.strerror}") from error
         return str(path.resolve())
 
 

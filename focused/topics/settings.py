@@ -16,7 +16,9 @@ from scrapy.settings import SETTINGS_PRIORITIES, BaseSettings, default_settings 
 
 from focused.defaults import DEFAULTS, RENAMED, SETTINGS, read
 from focused.problems import Problems, did_you_mean, near
+from focused.registry import names
 from focused.schema import AMOUNT, POSITIVE
+from focused.topics.library import TRUST
 
 if TYPE_CHECKING:
     from focused.topics.topic import Topic
@@ -42,6 +44,10 @@ SCRAPYS = {
     "DOWNLOAD_DELAY": AMOUNT,
     "DOWNLOAD_TIMEOUT": AMOUNT,
 }
+HARMLESS = frozenset(
+    {"FOCUSED_LATE_LESSONS", "FOCUSED_OUTPUT_RELEVANT", "FOCUSED_PATIENCE", "FOCUSED_SAVE_EVERY", "FOCUSED_TRAIN_EVERY"}
+)
+"""What a topic file that is not trusted may set."""
 _READERS = {
     bool: (BaseSettings.getbool, "True or False"),
     int: (BaseSettings.getint, "a whole number"),
@@ -63,8 +69,34 @@ def apply_settings(topic: Topic, settings: BaseSettings) -> None:
     for name, value in topic.settings.items():
         settings.set(name, _merged(name, settings.get(name), value), priority="spider")
     if topic.allowed_hosts:
-        hosts = [*read(settings, "FOCUSED_SCOPE_ALLOWED_HOSTS"), *topic.allowed_hosts]
+        there = read(settings, "FOCUSED_SCOPE_ALLOWED_HOSTS")
+        more = [host for host in topic.allowed_hosts if there and host not in there]
+        if more and not topic.is_trusted:
+            raise ValueError(
+                f"{topic.file}: allowed_hosts: {', '.join(more)}: a topic file that is not trusted cannot add to "
+                f"FOCUSED_SCOPE_ALLOWED_HOSTS: leave it out, or {TRUST}"
+            )
+        hosts = [*there, *topic.allowed_hosts]
         settings.set("FOCUSED_SCOPE_ALLOWED_HOSTS", hosts, priority="cmdline")
+
+
+def check_untrusted(table: Mapping[str, Any], label: str, problems: Problems) -> None:
+    """Add what a topic file of a stranger must not set: what may run code, reach further, or lift a limit."""
+    settings = table.get("settings")
+    for name in settings if isinstance(settings, dict) else ():
+        if name not in HARMLESS:
+            problems.add(
+                f"{label}: settings.{name}",
+                f"not allowed in a topic file that is not trusted: leave it out, give it with -s {name}=…, or {TRUST}",
+            )
+    for part in ("critic", "prioritizer"):
+        chosen = table.get(part)
+        name = chosen.get("name", "") if isinstance(chosen, dict) else ""
+        if isinstance(name, str) and name and name not in names(part):
+            problems.add(
+                f"{label}: {part}.name",
+                f"{name!r} is not allowed in a topic file that is not trusted: give a short name, or {TRUST}",
+            )
 
 
 def check_topic_settings(table: Mapping[str, Any], label: str, problems: Problems) -> None:

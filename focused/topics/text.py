@@ -15,19 +15,19 @@ class Unreadable(ValueError):
     """A file that is not there, cannot be read, or is not what it should be; the message says where."""
 
 
-def read_text(reference: str, label: str) -> str:
+def read_text(reference: str, label: str, trusted_in: Path | None = None) -> str:
     """The text of a file, shipped or anywhere else; ``label`` is how the user knows the file."""
     try:
-        return to_text(library.read_bytes(reference), label)
+        return to_text(library.read_bytes(reference, trusted_in), label)
     except FileNotFoundError:
         raise Unreadable(f"{label}: there is no such file{_sibling(Path(reference))}") from None
     except OSError as error:
         raise Unreadable(f"{label}: cannot be read: {error.strerror}") from error
 
 
-def read_toml(reference: str, label: str) -> dict[str, Any]:
+def read_toml(reference: str, label: str, trusted_in: Path | None = None) -> dict[str, Any]:
     """The table in a file, shipped or anywhere else; ``label`` is how the user knows the file."""
-    text = read_text(reference, label).replace("\r\n", "\n")
+    text = read_text(reference, label, trusted_in).replace("\r\n", "\n")
     try:
         return tomllib.loads(text)
     except RecursionError:

@@ -19,6 +19,7 @@ from focused.problems import Problems, ProblemsError, did_you_mean, near
 from focused.schema import URLS
 from focused.topics import library
 from focused.topics.keys import convert_keys
+from focused.topics.settings import check_untrusted
 from focused.topics.text import Unreadable, read_toml
 
 logger = logging.getLogger(__name__)
@@ -35,7 +36,8 @@ class Topic(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
 
     ``examples`` is an absolute path, or ``shipped:NAME`` for a file of the package; ``path`` is the topic file, None
     for a shipped topic and for plain words, and ``given`` what the user called it. In ``[critic]`` and
-    ``[prioritizer]`` the key ``name`` chooses, the other keys are options of what is chosen.
+    ``[prioritizer]`` the key ``name`` chooses, the other keys are options of what is chosen. A topic file of a stranger
+    is not ``is_trusted`` (`FOCUSED_TOPICS_TRUSTED`).
     """
 
     name: str
@@ -50,6 +52,12 @@ class Topic(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     settings: dict[str, Any] = {}
     path: Path | None = None
     given: str = ""
+    is_trusted: bool = True
+
+    @property
+    def trusted_in(self) -> Path | None:
+        """The only folder whose files may be read because the topic names them; None: files anywhere."""
+        return None if self.is_trusted or self.path is None else self.path.parent
 
     @property
     def file(self) -> str:
@@ -64,24 +72,29 @@ def load_topic(
     folder: str | Path = "",
     seeds_needed: bool = False,
     seedless: bool = False,
+    trusted: bool = True,
 ) -> Topic:
     """The topic that a user asked for: a shipped topic's name, a topic file's path, or plain words with seeds.
 
     ``seeds`` take the place of those in the file. With ``seedless``, words need none: somebody else's spider has its
-    own. Relative paths start at ``folder``. TopicError lists all mistakes.
+    own. Relative paths start at ``folder``. A file that is not ``trusted`` may set little, and read what is beside it.
+    TopicError lists all mistakes.
     """
-    source = _source(spec.strip(), seeds, Path(folder).expanduser(), words=seedless or bool(seeds), crawls=seeds_needed)
+    given = _Words(seedless or bool(seeds), bool(seeds), seeds_needed)
+    source = _source(spec.strip(), Path(folder).expanduser(), given, trusted=trusted)
     problems = Problems()
+    if not trusted and source.path is not None:
+        check_untrusted(source.table, source.label, problems)
     values = convert_keys(source.table, source.label, problems)
     if seeds:
         values["seeds"] = URLS.convert(seeds, "seeds (argument)", problems)
-    values["examples"] = _examples(values.get("examples") or "", source, problems)
+    values["examples"] = _examples(values.get("examples") or "", source, problems, trusted=trusted)
     if seeds_needed and not seeds and not source.table.get("seeds"):
         problems.add(
             f"{source.label}: seeds", "missing: a crawl needs addresses to begin at, here or -a seeds=https://…"
         )
     problems.raise_as(TopicError)
-    return Topic(**values, path=source.path, given=source.label if source.path else "")
+    return Topic(**values, path=source.path, given=source.label if source.path else "", is_trusted=trusted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +106,16 @@ class _Given:
     path: Path | None = None
 
 
-def _source(spec: str, seeds: Sequence[str], folder: Path, *, words: bool, crawls: bool) -> _Given:
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """May plain words be meant? Are there seeds with them; is there a crawl that needs some?"""
+
+    allowed: bool
+    with_seeds: bool
+    need_seeds: bool
+
+
+def _source(spec: str, folder: Path, words: _Words, *, trusted: bool) -> _Given:
     if not spec:
         raise TopicError([f"topic is empty: give {_CHOICES}"])
     try:
@@ -101,13 +123,13 @@ def _source(spec: str, seeds: Sequence[str], folder: Path, *, words: bool, crawl
             reference = f"{library.SHIPPED}{spec}.toml"
             return _Given(reference, read_toml(reference, reference))
         path = folder / os.path.expanduser(spec)  # Path's own raises where there is no such user
-        if _is_path(spec, path, bool(seeds)):
-            return _Given(spec, read_toml(str(path), spec), path.resolve())
+        if _is_path(spec, path, words.with_seeds):
+            return _Given(spec, read_toml(str(path), spec, None if trusted else path.parent), path.resolve())
     except Unreadable as error:
         raise TopicError([str(error)]) from error
-    if not words:
-        way_out = f"; to crawl for plain words, add seeds: -a topic={spec!r} -a seeds=https://…" if crawls else ""
-        raise TopicError([_unknown(spec) + way_out])
+    if not words.allowed:
+        way_out = f"; to crawl for plain words, add seeds: -a topic={spec!r} -a seeds=https://…"
+        raise TopicError([_unknown(spec) + way_out * words.need_seeds])
     meant = did_you_mean(spec, library.shipped_topics())
     if meant:
         logger.warning("%r is not a shipped topic, and is taken as plain words%s", spec, meant)
@@ -129,7 +151,7 @@ def _unknown(spec: str) -> str:
     return f"there is no shipped topic {spec!r}{hint} (available: {', '.join(shipped)})"
 
 
-def _examples(name: str, source: _Given, problems: Problems) -> str:
+def _examples(name: str, source: _Given, problems: Problems, *, trusted: bool) -> str:
     """Where the examples are, if they can be read."""
     if not name.strip():
         return ""
@@ -137,7 +159,7 @@ def _examples(name: str, source: _Given, problems: Problems) -> str:
     if source.path is not None:
         reference = str(source.path.parent / os.path.expanduser(name))
     try:
-        library.read_bytes(reference)
+        library.read_bytes(reference, None if trusted or source.path is None else source.path.parent)
     except FileNotFoundError:
         problems.add(f"{source.label}: examples", f"there is no file {name!r} beside the topic file")
     except OSError as error:

@@ -6,7 +6,7 @@ import json
 from functools import partial
 
 from focused.critics.base import Critic
-from focused.frontier.store import FrontierStore, JobRefused
+from focused.frontier.store import FrontierStore
 from focused.pages.page import Page
 
 CRITIC_STATE = "critic state"
@@ -17,14 +17,7 @@ def restore_critic(critic: Critic, store: FrontierStore) -> None:
     """Have a critic know what it has learned from seeds, in earlier starts or by other workers."""
     state = store.noted(CRITIC_STATE)
     if state is not None:
-        try:
-            critic.restore(json.loads(state))
-        except Exception as error:
-            # What a critic of somebody else's makes of it is not known.
-            raise JobRefused(
-                f"what the critic {critic.name!r} has learned from the seeds cannot be read ({error!r}): start anew, "
-                "where nothing was recorded yet"
-            ) from error
+        critic.restore(json.loads(state))
 
 
 def learn_from_seed(critic: Critic, store: FrontierStore, seed: Page) -> None:

@@ -27,7 +27,7 @@ from focused.lab.process import crawl_environment
 from focused.lab.site.crawl import CrawlResult, run_crawl
 from focused.lab.site.server import SiteServer
 from focused.report.job_reader import JobReader
-from focused.report.job_status import JobStatus
+from focused.report.job_status import JobStatus, read_job_status
 from focused.report.status import CUT_SHORT, ENDED, RUNNING, UNFOLLOWED, status_json, status_lines
 from focused.report.watching import watch
 
@@ -183,7 +183,8 @@ def test_harvest_now_is_that_of_the_last_hundred(job: Path, crawl: CrawlResult, 
         item = json.dumps({"time": "2026-01-01T00:00:00+00:00"})
         rows = [(n, n, 1.0 if n > 50 else 0.0, 1, item) for n in range(1, 151)]
         copy.executemany("INSERT INTO pages(link, seq, relevance, outcome, item) VALUES (?, ?, ?, ?, ?)", rows)
-    status = read_status(folder)
+    with closing(read_records(folder)) as records:
+        status = read_job_status(records, str(folder), None, 5)
     assert (status.pages, status.relevant, status.harvest_now) == (150, 100, 1.0)
     assert status.harvest == pytest.approx(2 / 3, abs=1e-3)
 
@@ -268,6 +269,7 @@ def test_asking_does_not_wait_for_who_writes(job: Path, tmp_path: Path) -> None:
         writer.execute("PRAGMA journal_mode = WAL")
         writer.execute("BEGIN IMMEDIATE")
         writer.execute("DELETE FROM pages")
+        writer.execute("UPDATE links SET outcome = 8 WHERE outcome IN (1, 2)")
         # Nobody else would ever end this transaction.
         assert read_status(folder).pages == 16
         writer.execute("COMMIT")
@@ -282,6 +284,9 @@ def test_a_job_of_somebody_else_is_read_as_it_was_written_last(
         writer.execute("PRAGMA journal_mode = WAL")
         with writer:
             writer.execute("DELETE FROM pages WHERE seq > 10")
+            writer.execute(
+                "UPDATE links SET outcome = 8 WHERE outcome IN (1, 2) AND id NOT IN (SELECT link FROM pages)"
+            )
         # Whoever runs the tests may write everywhere, perhaps.
         monkeypatch.setattr(os, "access", lambda *_: False)
         assert read_status(folder).pages == 10
@@ -424,6 +429,7 @@ def test_a_file_that_is_no_job_file_is_told_clearly(tmp_path: Path) -> None:
     sqlite3.connect(tmp_path / FILE).close()
     with pytest.raises(JobRefused, match="is not a readable job file"):
         read_status(tmp_path)
+    (tmp_path / FILE).unlink()
     lock = Lock(tmp_path)
     try:
         with pytest.raises(JobRefused, match="is just starting"):

@@ -33,6 +33,7 @@ class PathTeacher:
     def teach(command: PagesCommand, name: str, opts: argparse.Namespace) -> None:
         """Fetch the pages on the paths, teach, write the models folder."""
         from focused.critics.models import ModelRefused
+        from focused.defaults import read
         from focused.papers.paths.reading import read_paths
         from focused.papers.prioritizers.taught import NotTaught
         from focused.papers.teaching.paths import FEW_PATHS, PathTeaching, addresses_of
@@ -43,7 +44,9 @@ class PathTeacher:
         if not (opts.prioritizer and opts.paths):
             raise UsageError("a prioritizer is taught by paths: give both --prioritizer NAME and --paths FILE")
         command.settings.set("FOCUSED_PRIORITIZER", opts.prioritizer, priority="cmdline")
-        teaching = PathTeaching.plan(load_topic(name), command.settings)
+        teaching = PathTeaching.plan(
+            load_topic(name, trusted=read(command.settings, "FOCUSED_TOPICS_TRUSTED")), command.settings
+        )
         paths = read_paths(opts.paths)
         try:
             fetched = command.fetch(addresses_of(paths), command.settings, web=opts.web, what="pages on the paths")
@@ -90,7 +93,8 @@ class WeightsTeacher:
 
         if not (opts.weights and opts.job) or opts.paths or opts.prioritizer not in {"", "lexical"}:
             raise UsageError("the prioritizer lexical's weights are found on a crawl: give --weights and --job JOBDIR")
-        topic, models = load_topic(name), Path(read(command.settings, "FOCUSED_MODELS"))
+        topic = load_topic(name, trusted=read(command.settings, "FOCUSED_TOPICS_TRUSTED"))
+        models = Path(read(command.settings, "FOCUSED_MODELS"))
         how = {"by": opts.by, "precision": opts.precision}
         try:
             with closing(read_records(opts.job)) as records, step_progress("trying weights") as progress:
