@@ -80,7 +80,7 @@ def load_topic(
     own. Relative paths start at ``folder``. A file that is not ``trusted`` may set little, and read what is beside it.
     TopicError lists all mistakes.
     """
-    given = _Words(seedless or bool(seeds), bool(seeds), seeds_needed)
+    given = _PlainWords(seedless or bool(seeds), bool(seeds), seeds_needed)
     source = _source(spec.strip(), Path(folder).expanduser(), given, trusted=trusted)
     problems = Problems()
     if not trusted and source.path is not None:
@@ -107,7 +107,7 @@ class _Given:
 
 
 @dataclass(frozen=True, slots=True)
-class _Words:
+class _PlainWords:
     """May plain words be meant? Are there seeds with them; is there a crawl that needs some?"""
 
     allowed: bool
@@ -115,7 +115,7 @@ class _Words:
     need_seeds: bool
 
 
-def _source(spec: str, folder: Path, words: _Words, *, trusted: bool) -> _Given:
+def _source(spec: str, folder: Path, words: _PlainWords, *, trusted: bool) -> _Given:
     if not spec:
         raise TopicError([f"topic is empty: give {_CHOICES}"])
     try:

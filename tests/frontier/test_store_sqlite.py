@@ -1,10 +1,12 @@
 """What only the store of one machine promises: of its file, its memory, and the death of its process."""
 
 import sqlite3
+from contextlib import closing
 
 import pytest
 
-from focused.frontier.records import read_items, read_records
+from focused.frontier.layout import FORMAT
+from focused.frontier.records import FILE, read_items, read_records
 from focused.frontier.store import SEED_RANK, Answer, JobRefused, NewLink, Outcome, PageRecord, Says, StoreBroken
 from focused.frontier.store_sqlite import SqliteStore
 from tests.frontier.frontiers import Frontier, Plain, add, addresses, always, crash, rescore
@@ -346,3 +348,46 @@ def test_answers_outlast_the_process_and_the_last_one_counts(tmp_path):
     assert store.answers() == {7: back, 9: other}
     assert [store.answers()[link].is_wanted for link in (7, 9)] == [None, None]
     store.close()
+
+
+def test_damage_that_shows_later_ends_the_crawl_in_one_sentence(tmp_path):
+    store = SqliteStore(tmp_path, Plain())
+    add(store, NewLink("http://h/a", "h"))
+    store.commit()
+    with closing(sqlite3.connect(tmp_path / FILE)) as other, other:
+        other.execute("UPDATE links SET url = CAST(x'ff' AS TEXT)")
+    with pytest.raises(StoreBroken, match=r"job\.db' is damaged \(.*\): see `scrapy inspect ") as broken:
+        store.lease(0, always)
+    assert "\n" not in str(broken.value)
+    with pytest.raises(StoreBroken, match="is damaged"):
+        store.note("anything", "else")
+    crash(store)
+
+
+def test_a_job_that_is_refused_can_be_opened_by_others_at_once(tmp_path):
+    store = SqliteStore(tmp_path, Plain())
+    add(store, NewLink("http://h/a", "h"))
+    store.close()
+    for value in (2_000_000_000, 1):
+        with closing(sqlite3.connect(tmp_path / FILE)) as other, other:
+            other.execute("UPDATE links SET id = ?", (value,))
+        if value > 1:
+            with pytest.raises(JobRefused, match="links: a row whose 'id' cannot be"):
+                SqliteStore(tmp_path, Plain())
+    SqliteStore(tmp_path, Plain()).close()
+
+
+def test_a_new_job_is_there_whole_or_not_at_all(tmp_path, monkeypatch):
+    def dies(*_args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("focused.frontier.records.connect", dies)
+    with pytest.raises(KeyboardInterrupt):
+        SqliteStore(tmp_path, Plain())
+    with closing(read_records(tmp_path)) as records:
+        assert dict(records.execute("SELECT key, value FROM meta").fetchall()) == {"format": str(FORMAT)}
+    (tmp_path / FILE).unlink()
+    monkeypatch.setattr("focused.frontier.records.write_whole", dies)
+    with pytest.raises(KeyboardInterrupt):
+        SqliteStore(tmp_path, Plain())
+    assert not (tmp_path / FILE).exists()

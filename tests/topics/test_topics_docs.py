@@ -10,7 +10,7 @@ from focused.topics.arguments import KINDS
 from focused.topics.examples import read_examples
 from focused.topics.keys import KEYS
 from focused.topics.library import shipped_topics
-from focused.topics.settings import READ_BEFORE_THE_SPIDER
+from focused.topics.settings import HARMLESS, READ_BEFORE_THE_SPIDER
 from focused.topics.topic import load_topic
 
 PAGE = (Path(__file__).parents[2] / "docs" / "topics.md").read_text(encoding="utf-8")
@@ -40,6 +40,11 @@ def test_every_argument_is_there_in_order() -> None:
 def test_every_refused_setting_is_there() -> None:
     refused = section("The topic file").partition("refused by name")[2].partition("`LOG_FILE`")[0]
     assert re.findall(r"`([A-Z_]+)`", refused) == sorted(READ_BEFORE_THE_SPIDER)
+
+
+def test_every_setting_is_there_that_a_stranger_may_set() -> None:
+    allowed = section("The topic file").partition("other than these")[2].partition(";")[0]
+    assert re.findall(r"`([A-Z_]+)`", allowed) == sorted(HARMLESS)
 
 
 def test_every_shipped_topic_is_there() -> None:
