@@ -106,9 +106,9 @@ def test_a_damaged_request_is_told_as_such(data: bytes) -> None:
         request_from_bytes(data, Spider("any"))
 
 
-def _npy(shape: str, dtype: str = "'<f8'") -> bytes:
+def _npy(shape: str, dtype: str = "'<f8'", size: int = 64) -> bytes:
     header = f"{{'descr': {dtype}, 'fortran_order': False, 'shape': {shape}, }}".ljust(117) + "\n"
-    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + bytes(64)
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + bytes(size)
 
 
 def _archive(data: bytes, **how: int) -> bytes:
@@ -119,7 +119,7 @@ def _archive(data: bytes, **how: int) -> bytes:
 
 
 BOMBS = {
-    "larger than the file": _archive(bytes(10_000_000), compression=ZIP_DEFLATED),
+    "larger than the file": _archive(_npy("(1250000,)", size=10_000_000), compression=ZIP_DEFLATED),
     "larger than it says": _archive(_npy("(10000000000,)")),
     "without end": _archive(_npy("(2305843009213693952, 8)")),
     "below zero": _archive(_npy("(-3,)")),
