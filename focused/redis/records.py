@@ -217,6 +217,6 @@ def answer_to_bytes(answer: Answer) -> bytes:
 
 
 def bytes_to_answer(link: int, data: bytes) -> Answer:
-    """What `answer_to_bytes` wrote."""
-    said, *rest = json.loads(data)
-    return Answer(link, Says(said), *rest)
+    """What `answer_to_bytes` wrote. ValueError and its like if it is anything else."""
+    said, who, when, relevance = json.loads(data)
+    return Answer(link, Says(said), str(who), str(when), float(relevance))

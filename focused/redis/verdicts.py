@@ -57,8 +57,9 @@ class SharedVerdicts:
     def answers(self) -> dict[int, Answer]:
         """As `focused.frontier.store.AnswerStore` says."""
         found = self._server.ask("answers")
-        pairs = ((int.from_bytes(link, "big"), raw) for link, raw in zip(found[::2], found[1::2], strict=True))
-        return {link: bytes_to_answer(link, raw) for link, raw in pairs}
+        with self._server.whole("what was said of pages"):
+            pairs = ((int.from_bytes(link, "big"), raw) for link, raw in zip(found[::2], found[1::2], strict=True))
+            return {link: bytes_to_answer(link, raw) for link, raw in pairs}
 
     def _kept(self, orders: Sequence[int], before: int | None = None) -> KeptPages:
         found = self._server.ask("gists", list(orders), False if before is None else before)

@@ -16,17 +16,19 @@ import pytest
 from scrapy.settings import Settings
 
 from focused.arrays import load_arrays, save_arrays
-from focused.frontier.store import JobRefused, NewLink, Outcome, PageRecord, StoreBroken
+from focused.frontier.store import Answer, JobRefused, NewLink, Outcome, PageRecord, Says, StoreBroken
 from focused.lab.redis.server import RedisServer
 from focused.lab.redis.stores import PromptStore
 from focused.redis.pool import ModelDamaged, Pool
 from focused.redis.reading.reader import open_readers
 from focused.redis.server import CrawlDamaged, operation
+from focused.redis.workers.questions import SharedCandidates, candidate_to_bytes
 from focused.redis.workers.trainer import PooledTrainer
 from focused.report.status import status_json, status_lines
 from focused.report.waiting import list_next
 from focused.report.why import UnknownLink, explain_link
 from focused.scheduling.starts import ABOUT
+from focused.visits.questions import Candidate, Question
 from focused.visits.training import CRITIC, MODEL
 from tests.frontier.frontiers import Frontier, Plain, add, lease, open_redis, rescore
 from tests.redis.damages import DAMAGES
@@ -36,10 +38,11 @@ PREFIX = "{focused:test}:"
 _KEYS = """
 meta ids links hosts names paces order:1 run:1 old:1 crowds ready resting asleep suspects suspected workers leases:idle
 answers pages gists outdated items recent targets digests outcomes past words shorts lessons taught model:prioritizer
-model:critic notes
+model:critic notes said questions
 """
 KEYS = _KEYS.split()
 ABOUT_IT = {"topic": {"name": "birds"}, "critic": "version", "prioritizer": {"name": "best-first", "options": {}}}
+NO_WORDS = np.zeros(0, np.uint32), np.zeros(0, np.int64)
 HIDDEN = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
 
 
@@ -70,6 +73,8 @@ class Crawl:
         for n in range(30):
             add(self.one, NewLink(f"http://h{n % 3}/{n}", f"h{n % 3}", base=n / 50))
         self.one.note(ABOUT, json.dumps(ABOUT_IT))
+        self.one.keep_answers([Answer(1, Says.YES, "me", "day 1", 0.5)])
+        self.one.offer(candidate_to_bytes(Candidate(1, Question("http://seed/", "", ""), NO_WORDS)), 9)
         # Two links were out when their worker died; one of them is out again.
         for _ in range(2):
             assert lease(dead)
@@ -174,6 +179,8 @@ def _live_on(crawl: Crawl) -> None:
     else:
         raise AssertionError("there is always one link more")
     one.settle_verdicts(Version())
+    one.answers()
+    SharedCandidates(one).remove([])
     PooledTrainer(crawl.one._pool, Learning(), 1, untaught=lambda critic: Learning(critic=critic), most_anew=9).train()
     rescore(one)
     one.close()

@@ -30,8 +30,9 @@ class SharedCandidates(Candidates):
 
     def remove(self, links: Collection[int]) -> None:
         self._open, self._asked = {}, []
-        for page in self._store.offered(MOST_PAGES):
-            super().add(bytes_to_candidate(page))
+        with self._store.server.whole("a page that somebody may be asked about"):
+            for page in self._store.offered(MOST_PAGES):
+                super().add(bytes_to_candidate(page))
         super().remove(links)
 
 
