@@ -9,7 +9,13 @@ INSTALL := $(PYTHON_IN_VENV) -m pip install --quiet --disable-pip-version-check 
 TEST_PROCESSES ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint types docs coverage wheel lowest matrix bench scrapyd lock clean
+# Hostile pages, servers, rules, files and Redis: what each stands for is in docs/safety.md.
+ATTACKS := $(addprefix tests/,pages/test_hostile_shapes.py middlewares/test_responses.py safety topics/test_untrusted_topics.py \
+  report/test_damaged_jobs.py project/test_job_runs_no_code.py redis/test_damaged_crawl.py redis/test_pushed_seeds.py \
+  redis/test_crawl_names.py $(addprefix crawl/test_crawl_,broken_servers.py charsets.py damaged.py hostile.py \
+  redis_damaged.py redis_users.py))
+
+.PHONY: help demo test attack lint types docs coverage wheel lowest matrix bench scrapyd lock clean
 
 help: ## show this list
 	@echo 'make …'
@@ -21,6 +27,10 @@ demo: $(RUNTIME) ## a focused crawl of a small generated web, next to a breadth-
 test: $(DEV) ## the whole test suite; a part of it with ARGS="tests/pages -x"
 	@scripts/need-redis
 	@$(PYTHON_IN_VENV) -m pytest -n $(TEST_PROCESSES) --dist loadfile $(ARGS)
+
+attack: $(DEV) ## only the tests that attack: hostile pages, servers, files, jobs, strangers in Redis; all their cases
+	@scripts/need-redis
+	@FOCUSED_ATTACK=all $(PYTHON_IN_VENV) -m pytest -n $(TEST_PROCESSES) --dist loadfile $(ATTACKS) $(ARGS)
 
 lint: $(DEV) ## ruff: rules and formatting
 	@$(PYTHON_IN_VENV) -m ruff check .

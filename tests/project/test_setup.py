@@ -63,7 +63,7 @@ def test_an_environment_is_made(tmp_path: Path) -> None:
 def test_plain_make_tells_the_targets() -> None:
     run = subprocess.run(["make", "-C", ROOT], capture_output=True, text=True, check=True)
     listed = {line.split("\t")[0].strip() for line in run.stdout.splitlines() if "\t" in line}
-    checks = {"test", "lint", "types", "docs", "coverage", "wheel", "lowest", "matrix"}
+    checks = {"test", "attack", "lint", "types", "docs", "coverage", "wheel", "lowest", "matrix"}
     assert listed == checks | {"help", "demo", "bench", "scrapyd", "lock", "clean"}
 
 
