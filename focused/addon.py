@@ -93,7 +93,7 @@ def _not_guaranteed(settings: BaseSettings) -> Iterator[str]:
         yield "that inner addresses are refused (FOCUSED_INNER_ADDRESSES)"
     handlers = settings.getwithbase("DOWNLOAD_HANDLERS")
     if any(handlers[scheme] != ours.DOWNLOAD_HANDLERS[scheme] for scheme in ours.DOWNLOAD_HANDLERS):
-        yield "that names of inner addresses are refused, and that headers have an end (DOWNLOAD_HANDLERS)"
+        yield "that names of inner addresses are refused, and that headers are bounded (DOWNLOAD_HANDLERS)"
     if not is_our_scheduler(settings):
         yield "that the best link is fetched next, and that links are scored again (SCHEDULER)"
 

@@ -70,7 +70,7 @@ def load_arrays(file: bytes | str | Path) -> Arrays:
     except Exception as error:  # a damaged archive has many ways to fail: BadZipFile, RuntimeError, zlib.error…
         if isinstance(error, OSError) and not isinstance(file, bytes):
             raise
-        raise Damaged(f"these are no saved arrays: {error or type(error).__name__}") from error
+        raise Damaged(f"not a file of saved arrays: {error or type(error).__name__}") from error
 
 
 def _check_size(archive: ZipFile) -> None:

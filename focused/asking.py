@@ -69,7 +69,7 @@ class Asking:
 
     def _begin(self, crawler: Crawler, store: FrontierStore, critic: Critic) -> None:
         if not isinstance(store, AnswerStore):
-            raise TeacherFailed("where this job is kept, there is no place for answers")
+            raise TeacherFailed("the store of this job cannot keep answers")
         if not (isinstance(critic, LearningCritic) and critic.is_learning):
             raise TeacherFailed(f"the critic {critic.name} does not learn here")
         try:

@@ -55,8 +55,8 @@ SETTINGS = {
     # Topic, critic and prioritizer
     #: The topic, for a spider of your own that has none; the spider `focused` takes it as an argument
     "FOCUSED_TOPIC": Setting(TEXT, ""),
-    #: Whether topic files may do what their user can: set any setting, name classes of yours, read any file. `False` is
-    #: for services to which strangers upload topic files ([Topics](topics.md#topic-files-of-strangers))
+    #: Whether topic files may set any setting, name your classes and read any file. `False` is for services to which
+    #: strangers upload topic files ([Topics](topics.md#topic-files-of-strangers))
     "FOCUSED_TOPICS_TRUSTED": Setting(SWITCH, True),
     #: Folder of the trained critics, with a folder for each topic. Only use one that you trust: joblib files run
     #: code. Can also come from the environment
@@ -125,7 +125,7 @@ SETTINGS = {
     #: The name of the crawl in Redis; processes that give the same name share the crawl. Empty: named after the topic
     "FOCUSED_CRAWL": Setting(TEXT, ""),
     #: Keys that the `meta` of a pushed seed may hold, besides `depth`. Keys of Scrapy and of middlewares (`proxy`,
-    #: `dont_obey_robotstxt`) let whoever pushes seeds say how they are fetched
+    #: `dont_obey_robotstxt`) let whoever pushes seeds decide how they are fetched
     "FOCUSED_SEED_META": Setting(NAMES, []),
     #: A worker that has given no sign of life for this many seconds is considered dead, and its links go to other
     #: workers. At least 2: a worker gives a sign of life each second, and a slow page must not make it look dead

@@ -29,7 +29,7 @@ DOWNLOAD_TIMEOUT = 30
 RETRY_TIMES = 2
 # 429 and 503 are left to BackoffMiddleware, which waits as long as the host asks.
 RETRY_HTTP_CODES = [500, 502, 504, 522, 524, 408]
-# How requests end is counted; what fails is told once for each kind.
+# How requests end is counted; failures are logged once for each kind.
 RETRY_GIVE_UP_LOG_LEVEL = "DEBUG"
 REFERER_ENABLED = False
 # Pages as a stranger sees them: no sessions to be trapped in. (With cookies on, Scrapy asks for the list of public
@@ -44,7 +44,7 @@ DOWNLOAD_WARNSIZE = 5 * 1024 * 1024
 TELNETCONSOLE_ENABLED = False
 REMOTE_CONTROL_ENABLED = False
 
-# Headers have an end, and those that are none are skipped.
+# Headers are bounded, and those with invalid names are skipped.
 DOWNLOAD_HANDLERS = dict.fromkeys(("http", "https"), "focused.safety.handler.LenientHandler")
 
 SCHEDULER = "focused.scheduling.scheduler.FrontierScheduler"

@@ -68,7 +68,7 @@ class Command(ScrapyCrawl):
         stats = crawler.stats
         reason = stats.get_value("finish_reason")
         if reason is None:
-            when = "twice, before all was written" if stats.get_value("start_time") else "before it had begun"
+            when = "twice, before everything was written" if stats.get_value("start_time") else "before it had begun"
             return self._end(_FAILED, f"interrupted {when}: run the same command again")
         words = clean(str(stats.get_value("focused/stopped_by") or reason))
         if refusal_of(crawler) and _log_ends_with_errors():

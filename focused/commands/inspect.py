@@ -17,12 +17,12 @@ class Command(OurCommand):
     summary = "Check whether a job folder is whole; save what can be read of one that is damaged"
     details = (
         "Checks the file of a job, its tables, and whether they agree. Exit code 0: it is whole; 1: it is damaged. "
-        "With --repair what can be read is saved into a new job folder, with which the crawl can go on."
+        "With --repair, saves what can be read into a new job folder, with which the crawl can go on."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
-        words = "save what can be read into this new job folder, and say what was lost"
+        words = "save what can be read into this new job folder, and list what was lost"
         parser.add_argument("--repair", type=Path, metavar="FOLDER", help=words)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:

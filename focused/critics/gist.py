@@ -63,7 +63,7 @@ class Gist:
         counts = np.frombuffer(data, np.uint8, words, at + 4 * words).astype(np.int64)
         shown = np.frombuffer(data, "<f2", terms, at + 5 * words).astype(np.float32)
         if not counts.all() or not np.isfinite(shown).all():
-            raise Damaged("what is kept of a page cannot be")
+            raise Damaged("what is kept of a page is invalid")
         return cls(host, ids, counts, shown)
 
 

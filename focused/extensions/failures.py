@@ -47,7 +47,7 @@ class FailuresExtension(Component):
         name = f"focused/failed/{type(error).__name__}"
         self.crawler.stats.inc_value(name)
         record.exc_info = record.exc_text = None
-        record.msg = f"{record.getMessage()}: {_words(error)}. More of the kind are only counted, in {name}"
+        record.msg = f"{record.getMessage()}: {_words(error)}. Further cases are only counted, in {name}"
         record.args = ()
         return bool(self.crawler.stats.get_value(name) == 1)
 

@@ -108,7 +108,7 @@ AGREE = {
     "pages: not as many as links that ended with a page": (
         "SELECT (SELECT count(*) FROM pages) = (SELECT count(*) FROM links WHERE outcome IN (1, 2))"
     ),
-    "evidence: of blocks that are not there": (
+    "evidence: some is of blocks that do not exist": (
         "SELECT NOT EXISTS (SELECT 1 FROM evidence WHERE block NOT IN (SELECT id FROM blocks))"
     ),
 }
@@ -135,7 +135,7 @@ def problems(connection: sqlite3.Connection) -> Iterator[str]:
     for table, columns in RULES.items():
         if table != MODELS and (row := connection.execute(_unsound(table), numbers).fetchone()):
             wrong = next(name for name, value in zip(columns, row, strict=True) if not value)
-            yield f"{table}: a row whose {wrong!r} cannot be"
+            yield f"{table}: a row with an invalid {wrong!r}"
     for what, query in AGREE.items():
         if not connection.execute(query).fetchone()[0]:
             yield what
@@ -157,7 +157,7 @@ def _lacking(connection: sqlite3.Connection) -> Iterator[str]:
         if name not in found:
             yield f"there is no table {name!r}"
         elif found[name] != columns:
-            yield f"the table {name!r} has other columns than it was made with"
+            yield f"the table {name!r} does not have the columns that it was made with"
 
 
 def _tables(connection: sqlite3.Connection) -> dict[str, str]:

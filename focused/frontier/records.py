@@ -166,7 +166,7 @@ def check_plain(path: Path) -> None:
 
 
 def _cannot(path: Path, done: str, error: OSError) -> JobDamaged:
-    return JobDamaged(f"{str(path)!r} cannot be {done}: {error.strerror}; mend that, or give another JOBDIR")
+    return JobDamaged(f"{str(path)!r} cannot be {done}: {error.strerror}; fix that, or give another JOBDIR")
 
 
 def unreadable(path: Path, error: object) -> JobDamaged:

@@ -76,6 +76,6 @@ class InnerAddressMiddleware(Component):
         refusal = InnerAddress(request.url, reason)
         stats = self.crawler.stats
         if not stats.get_value("focused/inner/refused"):
-            logger.warning("%s. More of the kind are only counted, in focused/inner/refused", refusal)
+            logger.warning("%s. Further cases are only counted, in focused/inner/refused", refusal)
         stats.inc_value("focused/inner/refused")
         return refusal

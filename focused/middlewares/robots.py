@@ -256,7 +256,7 @@ class RobotsMiddleware(RobotsTxtMiddleware):
             self._has_warned = True
             what = ", ".join(f"{why}: {count}" for why, count in left_out.items())
             logger.warning(
-                "%s/robots.txt has more than is read of one (left out: %s). More of the kind are only counted, in "
+                "%s/robots.txt exceeds a limit (left out: %s). Further cases are only counted, in "
                 "focused/robots/left_out/*",
                 *(site, what),
             )

@@ -32,7 +32,7 @@ class UnpackingMiddleware(HttpCompressionMiddleware):
     def _warn_unknown_encoding(self, response: Response, encodings: list[bytes]) -> None:
         if self._count("packing"):
             logger.warning(
-                "%s is packed in an unknown way (%.100r), and is taken as it is. More of the kind are only counted, in "
+                "%s has an unknown Content-Encoding (%.100r); its body is taken as it is. Further cases are only counted, in "
                 "focused/broken/packing",
                 response.url,
                 b",".join(encodings).decode("latin-1"),

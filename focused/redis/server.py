@@ -193,7 +193,7 @@ class Server:
             return self.wait_for(what)
         except ResponseError as error:
             raise CallRefused(
-                f"Redis could not carry out what it was told about {self.crawl!r} ({short(error, _SHOWN)}); what was "
+                f"Redis could not carry out a call for the crawl {self.crawl!r} ({short(error, _SHOWN)}); what was "
                 f"acknowledged is safe. If keys of the crawl were changed, begin anew (SCHEDULER_FLUSH_ON_START=True)"
             ) from error
 

@@ -616,7 +616,7 @@ def of_another(crawl: str, what: str, kept: str, mine: str) -> JobRefused:
     """Why a worker cannot join a crawl."""
     return JobRefused(
         f"the crawl {crawl!r} in Redis was made with {what} {short(kept, 200)!r}, this one has {mine!r}: "
-        f"name it otherwise (FOCUSED_CRAWL), start it as it was, or, when nobody is at work on it, begin anew "
+        f"give it another name (FOCUSED_CRAWL), start it as it was, or, when nobody is at work on it, begin anew "
         f"(SCHEDULER_FLUSH_ON_START=True)"
     )
 

@@ -64,7 +64,9 @@ def saved_prioritizer(reader: CrawlReader) -> tuple[Prioritizer, str]:
     try:
         prioritizer.restore(load_arrays(data))
     except (KeyError, ValueError, IndexError, TypeError) as error:
-        way_out = ": start it again, and it is learned again, or see `scrapy inspect`" * isinstance(error, Damaged)
+        way_out = ": start the crawl again to have it learned again, or see `scrapy inspect`" * isinstance(
+            error, Damaged
+        )
         raise JobRefused(
             f"what the crawl in {reader.where} has learned does not fit its prioritizer: {error}{way_out}"
         ) from error

@@ -135,7 +135,7 @@ class _Repair:
     def _copy(self, table: str) -> None:
         there = [row[1] for row in self._ask(f"PRAGMA table_info({table})") if row[1] in RULES[table]]
         if not there:
-            self._saved.lost.append(f"the table {table}: it is not there")
+            self._saved.lost.append(f"the whole table {table}: it does not exist")
             return
         names, places = ", ".join(there), ", ".join("?" * len(there))
         rows = self._by_name(table, names) if table in _BY_NAME else self._by_number(table, names)
@@ -193,7 +193,7 @@ class _Repair:
                 heappush(stretches, (low - middle, low, middle))
                 heappush(stretches, (middle - high, middle + 1, high))
         if lost:
-            self._saved.lost.append(f"of the table {table} what cannot be read")
+            self._saved.lost.append(f"unreadable rows of the table {table}")
 
     # --- putting in order --------------------------------------------------------------------------------------
 

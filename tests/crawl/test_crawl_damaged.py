@@ -124,7 +124,7 @@ def test_what_is_left_of_a_job_is_saved_and_gone_on_with(job: Path, tmp_path: Pa
     assert "it is not empty; give a new folder" in refused.stderr
     ran = scrapy("inspect", job, "--repair", saved)
     assert ran.returncode == 1
-    assert "pages: a row whose 'item' cannot be" in ran.stdout
+    assert "pages: a row with an invalid 'item'" in ran.stdout
     assert "lost: 1 pages, which are fetched again if the crawl goes on" in ran.stdout
     whole = scrapy("inspect", saved)
     assert (whole.returncode, whole.stdout.splitlines()[0]) == (0, f"{saved}: whole")

@@ -164,7 +164,7 @@ def test_a_second_signal_ends_it_at_once_in_a_line_and_loses_nothing(tmp_path: P
         assert crawl.wait() == 1
         assert "Traceback" not in crawl.log
         *_, last = crawl.log.splitlines()
-        assert last == "interrupted twice, before all was written: run the same command again"
+        assert last == "interrupted twice, before everything was written: run the same command again"
         site.pages = {**pages, slow: linking(text="another star")}
         after = run_crawl(arguments, folder=tmp_path, site=site, settings=settings)
     assert after.exit_code == 0

@@ -46,7 +46,7 @@ def _ours() -> dict[str, int | None]:
 
 def test_what_servers_do_is_told_once_and_counted(result: CrawlResult):
     [told] = [line for line in result.log.splitlines() if "broken-" in line and " ERROR: " in line]
-    assert told.endswith(". More of the kind are only counted, in focused/failed/ResponseDataLossError")
+    assert told.endswith(". Further cases are only counted, in focused/failed/ResponseDataLossError")
     assert result.stats["focused/failed/ResponseDataLossError"] == 5
 
 

@@ -372,7 +372,7 @@ def test_a_job_that_is_refused_can_be_opened_by_others_at_once(tmp_path):
         with closing(sqlite3.connect(tmp_path / FILE)) as other, other:
             other.execute("UPDATE links SET id = ?", (value,))
         if value > 1:
-            with pytest.raises(JobRefused, match="links: a row whose 'id' cannot be"):
+            with pytest.raises(JobRefused, match="links: a row with an invalid 'id'"):
                 SqliteStore(tmp_path, Plain())
     SqliteStore(tmp_path, Plain()).close()
 

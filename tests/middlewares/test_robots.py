@@ -180,7 +180,7 @@ def test_of_a_file_of_any_length_the_first_500_kib_are_fetched_and_count(crawl, 
         done = crawl(f"{site.url}/first", f"{site.url}/", settings={**OBEY, **sizes}, one_by_one=True)
     assert done.errors == ["DeniedByRobots", None]
     assert done.stats["focused/robots/left_out/ends"] == 1
-    assert "/robots.txt has more than is read of one (left out: ends: 1)" in done.log
+    assert "/robots.txt exceeds a limit (left out: ends: 1)" in done.log
     assert body.sent < body.length / 3, "the rest was not even sent"
     assert "warn size" not in done.log
 

@@ -131,7 +131,7 @@ BOMBS = {
 
 @pytest.mark.parametrize("bomb", BOMBS)
 def test_arrays_are_no_larger_than_what_they_are_read_from(bomb: str) -> None:
-    with pytest.raises(Damaged, match="these are no saved arrays"):
+    with pytest.raises(Damaged, match="not a file of saved arrays"):
         load_arrays(BOMBS[bomb])
 
 

@@ -181,7 +181,9 @@ class SharedLearning:
             self.crawler.stats.inc_value("focused/training/failed")
             # What it was to learn from came from Redis, and may be anything.
             why = short(f"{type(error).__name__}: {error}", 500)
-            logger.error("No step of learning (%s); the crawl goes on with what it knew. DEBUG shows where", why)
+            logger.error(
+                "Learning failed (%s); the crawl goes on with what it had learned. LOG_LEVEL=DEBUG shows where", why
+            )
             logger.debug("The step failed here:", exc_info=error)
 
     def close(self) -> None:

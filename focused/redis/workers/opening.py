@@ -107,7 +107,7 @@ def _join(parts: Parts, settings: BaseSettings, client: Redis, is_ending: Callab
     )
     try:
         what = f"what the crawl {crawl!r} has learned"
-        take_up(parts, store, settings, what=what, instead="name it otherwise (FOCUSED_CRAWL)")
+        take_up(parts, store, settings, what=what, instead="give it another name (FOCUSED_CRAWL)")
         # From now on it is seen to be at work.
         store.beat()
     except BaseException:

@@ -65,7 +65,7 @@ class PushedSeeds:
                     self._admit(data)
                 else:
                     size, begin = data
-                    self._refuse(f"it has {size:,} bytes, and may have {_LONGEST:,}", begin)
+                    self._refuse(f"it has {size:,} bytes, more than {_LONGEST:,}", begin)
             if not is_safe():
                 break
             self._server.wait_for(partial(self._remove, kept))
@@ -120,9 +120,9 @@ class PushedSeeds:
         stats = self.crawler.stats
         told = stats.get_value("focused/seed/refused", 0)
         if told < _MOST_TOLD:
-            logger.warning("What was pushed to %r is no seed (%s): %r", self.key, why, data[:_SHOWN])
+            logger.warning("Refused an entry that was pushed to %r (%s): %r", self.key, why, data[:_SHOWN])
         elif told == _MOST_TOLD:
-            logger.warning("More of what is no seed is only counted, in focused/seed/refused")
+            logger.warning("Further refused entries are only counted, in focused/seed/refused")
         stats.inc_value("focused/seed/refused")
 
     def _to_request(self, data: bytes) -> Request:
@@ -131,7 +131,7 @@ class PushedSeeds:
         form = json.loads(text) if text.startswith("{") else {"url": text}
         url, method, meta = form.pop("url", None), form.pop("method", "GET"), form.pop("meta", {})
         if not isinstance(url, str) or not isinstance(method, str) or not isinstance(meta, dict):
-            raise TypeError("url and method are texts, meta is an object")
+            raise TypeError("url and method must be texts, meta an object")
         if method.upper() not in _METHODS:
             raise ValueError(f"the method {method!r} is not GET or POST")
         url, meta = to_url(url), {**_checked(meta, self._meta), "is_start_request": True}
@@ -147,7 +147,7 @@ def _checked(meta: dict[str, Any], named: Collection[str]) -> dict[str, Any]:
             raise ValueError(f"meta may hold {', '.join(sorted(named))}, not {name!r}: FOCUSED_SEED_META names others")
     depth = meta.get("depth", 0)
     if type(depth) is not int or not 0 <= depth <= _DEEPEST:
-        raise TypeError(f"the depth {depth!r} is no number from 0 to {_DEEPEST:,}")
+        raise TypeError(f"the depth {depth!r} is not a whole number from 0 to {_DEEPEST:,}")
     return meta
 
 
@@ -155,7 +155,7 @@ def _form(fields: dict[str, Any]) -> dict[str, Any]:
     """What a form can hold: texts, and lists of texts."""
     for name, value in fields.items():
         if not all(isinstance(each, _PLAIN) for each in (value if isinstance(value, list) else [value])):
-            raise TypeError(f"beside url, method and meta there are fields of a form, which are texts: not {name!r}")
+            raise TypeError(f"the form field {name!r} (any key but url, method and meta) must be text")
     return {
         name: [str(each) for each in value] if isinstance(value, list) else str(value) for name, value in fields.items()
     }
