@@ -32,8 +32,8 @@ class UnpackingMiddleware(HttpCompressionMiddleware):
     def _warn_unknown_encoding(self, response: Response, encodings: list[bytes]) -> None:
         if self._count("packing"):
             logger.warning(
-                "%s has an unknown Content-Encoding (%.100r); its body is taken as it is. Further cases are only counted, in "
-                "focused/broken/packing",
+                "%s has an unknown Content-Encoding (%.100r); its body is taken as it is. "
+                "Further cases are only counted, in focused/broken/packing",
                 response.url,
                 b",".join(encodings).decode("latin-1"),
             )

@@ -78,7 +78,8 @@ class Visits:
             if what not in self._left_out:
                 self._left_out.add(what)
                 logger.info(
-                    "%s was not read completely (left out: %s: %d). Further cases are only counted, in focused/page/left_out/%s",
+                    "%s was not read completely (left out: %s: %d). "
+                    "Further cases are only counted, in focused/page/left_out/%s",
                     page.url, what, count, what,
                 )  # fmt: skip
             self._count(f"focused/page/left_out/{what}", count)
