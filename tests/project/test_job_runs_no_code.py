@@ -22,7 +22,7 @@ from focused.frontier.records import FILE
 from focused.frontier.store import JobRefused
 from focused.lab.site.reply import linking
 from focused.lab.site.server import SiteServer
-from focused.scheduling.requests import request_from_bytes, request_to_bytes
+from focused.scheduling.requests import BadRequest, request_from_bytes, request_to_bytes
 from focused.scheduling.starts import parse_about, untaught_prioritizer
 from tests.project.foreign import ForeignProject
 
@@ -89,7 +89,7 @@ def test_a_request_in_a_job_is_of_a_class_of_requests(
     (tmp_path / "evil.py").write_text("from scrapy import Request\n")
     monkeypatch.syspath_prepend(str(tmp_path))
     fields = {**Request(HUB).to_dict(), "_class": name}
-    with pytest.raises(Damaged, match="is not a class of requests"):
+    with pytest.raises(BadRequest, match="is not a class of requests"):
         request_from_bytes(msgpack.packb(fields), Spider("any"))
     assert "evil" not in sys.modules
 
@@ -102,7 +102,7 @@ def test_a_request_of_a_class_of_its_own_comes_back() -> None:
 
 @pytest.mark.parametrize("data", [b"", b"\xc1", b"\x81\xa1a", msgpack.packb(7), msgpack.packb({"url": "no scheme"})])
 def test_a_damaged_request_is_told_as_such(data: bytes) -> None:
-    with pytest.raises(Damaged, match="it is not a request"):
+    with pytest.raises(BadRequest, match="its request cannot be made"):
         request_from_bytes(data, Spider("any"))
 
 
@@ -119,7 +119,7 @@ def _archive(data: bytes, **how: int) -> bytes:
 
 
 BOMBS = {
-    "larger than the file": _archive(_npy("(1250000,)", size=10_000_000), compression=ZIP_DEFLATED),
+    "larger than the file": _archive(_npy("(2500000,)", size=20_000_000), compression=ZIP_DEFLATED),
     "larger than it says": _archive(_npy("(10000000000,)")),
     "without end": _archive(_npy("(2305843009213693952, 8)")),
     "below zero": _archive(_npy("(-3,)")),
@@ -165,4 +165,4 @@ def test_a_link_whose_request_is_damaged_fails_and_the_crawl_goes_on(tmp_path: P
     with closing(sqlite3.connect(project.folder / "job" / FILE)) as job:
         ((outcome, detail),) = job.execute("SELECT outcome, detail FROM links WHERE request IS NOT NULL").fetchall()
     assert outcome == 6
-    assert detail.startswith("damaged in the job: it is not a request")
+    assert detail.startswith("its request cannot be made")
