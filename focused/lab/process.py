@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
 _ROOT = Path(__file__).parents[2]
 _TICK = 0.02
+_PEAK = re.compile(r"^VmHWM:\s*(\d+)", re.MULTILINE)
 LONGEST = 280.0
 """Seconds. Only waiting for something that never happens takes that long."""
 LOG, ITEMS, STATS = "crawl.log", "items.jsonl", "stats.json"
@@ -47,6 +50,7 @@ class CrawlProcess:
         self.folder = folder
         self.code: int | None = None
         self.usage: resource.struct_rusage | None = None
+        self.peak_mb = 0.0
         own = {"FOCUSED_STATS_FILE": folder / STATS, **settings}
         command = crawl_command(arguments, own, "-o", f"{folder / ITEMS}:jsonlines", *options)
         with (folder / LOG).open("wb") as log:
@@ -114,11 +118,18 @@ class CrawlProcess:
     def _poll(self, how: int = os.WNOHANG) -> int | None:
         """Its exit code; also notes its resource usage, which Popen does not give."""
         if self.code is None:
+            self._note_peak()
             ended, status, usage = os.wait4(self.pid, how)
             if ended:
                 self.usage = usage
                 self.code = self._process.returncode = os.waitstatus_to_exitcode(status)
         return self.code
+
+    def _note_peak(self) -> None:
+        """The most memory until now. That of its usage would also be that of whoever started it."""
+        with suppress(OSError):
+            found = _PEAK.search(Path(f"/proc/{self.pid}/status").read_text("ascii", "replace"))
+            self.peak_mb = int(found[1]) / 1024 if found else self.peak_mb
 
 
 def crawl_command(arguments: Mapping[str, object], settings: Mapping[str, object], *options: str) -> list[str]:

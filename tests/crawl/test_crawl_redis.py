@@ -390,7 +390,7 @@ def test_seeds_that_are_pushed_while_the_crawl_runs_are_fetched(crawl, redis: Re
     one, two, three, four = apart
     with redis.client() as client:
         client.rpush("focused:start_urls", one, "no address", "{broken", json.dumps({"title": "no url"}))
-        client.rpush("focused:start_urls", json.dumps({"url": two, "meta": {"job": 1}}), one, three)
+        client.rpush("focused:start_urls", json.dumps({"url": two, "meta": {"depth": 1}}), one, three)
         client.rpush(
             "focused:start_urls", json.dumps({"url": "http://form.example/find", "q": ["a", "b"], "method": "get"})
         )

@@ -29,7 +29,7 @@ from focused.report.repair import repair_job
 from focused.report.status import status_json, status_lines
 from focused.report.waiting import list_next
 from focused.report.why import UnknownLink, explain_link
-from focused.scheduling.requests import request_from_bytes
+from focused.scheduling.requests import BadRequest, request_from_bytes
 from focused.scheduling.resume import open_folder
 from focused.topics.topic import load_topic
 from tests.report.conftest import PAGES
@@ -51,7 +51,7 @@ def go_on(topic: Path, folder: Path) -> int:
         standing = store.standing()
         while (lease := store.lease(0.0, lambda host: 0.0)) is not None:
             if lease.request is not None:
-                with suppress(Damaged):
+                with suppress(BadRequest):
                     request_from_bytes(lease.request, Spider("any"))
             store.lessons_of(lease)
             store.acknowledge(lease, Outcome.DENIED)

@@ -92,5 +92,5 @@ def run_crawl(
         visits=site.visits[first:] if site else [],
         seconds=time.monotonic() - began,
         cpu_seconds=process.usage.ru_utime + process.usage.ru_stime,
-        peak_mb=process.usage.ru_maxrss / 1024,
+        peak_mb=process.peak_mb,
     )
