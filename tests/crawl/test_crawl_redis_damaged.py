@@ -17,6 +17,7 @@ from focused.lab.site.reply import Reply
 from focused.lab.site.server import SiteServer
 from focused.prioritizers.best_first import BestFirst
 from focused.redis.store import RedisStore
+from tests.attacks import some
 from tests.redis.damages import bloat, delete, retype, scramble
 
 PREFIX = f"{{focused:{CRAWL}}}:"
@@ -39,10 +40,13 @@ def workers(redis: RedisServer, tmp_path: Path) -> Iterator[Workers]:
 
 @pytest.mark.parametrize(
     ("key", "damage"),
-    [
-        *[("links", delete), ("crowds", retype), ("paces", bloat), ("pages", scramble), ("lessons", retype)],
-        *[("gists", scramble), ("model:prioritizer", scramble), ("notes", retype), ("answers", scramble)],
-    ],
+    some(
+        [
+            *[("links", delete), ("crowds", retype), ("paces", bloat), ("pages", scramble), ("lessons", retype)],
+            *[("gists", scramble), ("model:prioritizer", scramble), ("notes", retype), ("answers", scramble)],
+        ],
+        3,
+    ),
 )
 def test_a_worker_goes_on_or_ends_with_a_sentence(workers: Workers, redis: RedisServer, key: str, damage: Any):
     with redis.client() as client:

@@ -30,6 +30,7 @@ from focused.report.why import UnknownLink, explain_link
 from focused.scheduling.starts import ABOUT
 from focused.visits.questions import Candidate, Question
 from focused.visits.training import CRITIC, MODEL
+from tests.attacks import some
 from tests.frontier.frontiers import Frontier, Plain, add, lease, open_redis, rescore
 from tests.redis.damages import DAMAGES
 from tests.redis.versions import Version
@@ -139,8 +140,7 @@ def test_all_keys_of_a_crawl_are_tried(crawl):
     assert there - others == {*KEYS}
 
 
-@pytest.mark.parametrize("damage", DAMAGES, ids=[damage.__name__ for damage in DAMAGES])
-@pytest.mark.parametrize("key", KEYS)
+@pytest.mark.parametrize(("key", "damage"), some([(key, damage) for key in KEYS for damage in DAMAGES], 3))
 def test_whoever_reads_is_told_and_a_worker_goes_on_or_ends_with_a_sentence(crawl, key, damage):
     damage(crawl.client, PREFIX + key)
     for text in _shown_of(crawl):
