@@ -22,6 +22,7 @@ from focused.frontier.lessons import LessonReader, Verdicts, with_evidence_renew
 from focused.frontier.links import LinkRows
 from focused.frontier.order import Order
 from focused.frontier.ranking import Ranking, RankingAnew
+from focused.frontier.records import damaged
 from focused.frontier.store import (
     SEED_RANK,
     Admitted,
@@ -465,7 +466,10 @@ class SqliteStore:
         return str(row[0]) if row else None
 
     def revise(self, key: str, change: Callable[[str | None], str | None]) -> None:
-        new = change(self.noted(key))
+        try:
+            new = change(self.noted(key))
+        except Damaged as error:
+            raise damaged(self._file.path, error) from error
         if new is not None:
             self.note(key, new)
 

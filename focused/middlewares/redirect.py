@@ -1,4 +1,4 @@
-"""Scrapy's redirects, without a Referer header to look after, and none to what is no address.
+"""Scrapy's redirects, without a Referer header, and only to valid addresses.
 
 This crawler sends no Referer: it costs CPU and tells sites more than they need. Scrapy's own classes would warn of it
 at every start. They also fail where the target of a redirect cannot be read, and a page would be lost for a meta tag.
@@ -50,7 +50,7 @@ def _redirected(
     request: Request,
     response: Response,
 ) -> Request | Response:
-    """What Scrapy makes of a response; the response itself, and one counted, where it leads to what is no address."""
+    """What Scrapy makes of a response. A redirect to an invalid address is counted, and the response kept."""
     try:
         result = process_response(request, response)
         if isinstance(result, Response) or join(result.url, ""):

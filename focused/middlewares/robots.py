@@ -82,11 +82,12 @@ class RememberedSites(OrderedDict[tuple[str, str], SiteRules]):
 
     def rules_of(self, site: str, agent: str) -> SiteRules:
         """The rules of a site for an agent, now the last used."""
-        rules = self.setdefault((site, agent), SiteRules(site, agent))
+        if (site, agent) not in self:
+            self[site, agent] = SiteRules(site, agent)
         self.move_to_end((site, agent))
         if len(self) > self.most:
             self.popitem(last=False)
-        return rules
+        return self[site, agent]
 
     def forget(self) -> None:
         """Keep no more rules than may be remembered of all sites together."""

@@ -53,11 +53,7 @@ def bytes_to_pooled(number: int, data: bytes) -> Pooled:
 
 def _check(lessons: Lessons) -> None:
     """ValueError if something could not be learned, or would spoil all that was."""
-    evidence = lessons.evidence
-    starts = evidence.starts
-    if starts[0] != 0 or np.any(np.diff(starts) < 0) or starts[-1] != len(evidence.ids):
-        raise ValueError("features that belong to no link")
-    if any(len(getattr(lessons, name)) != len(evidence) for name in LESSON_COLUMNS):
+    if any(len(getattr(lessons, name)) != len(lessons) for name in LESSON_COLUMNS):
         raise ValueError("not as many lessons as links")
     if not all(np.isfinite(column).all() for column in (lessons.relevance, lessons.source_relevance, lessons.weight)):
         raise ValueError("a relevance or a weight that is not a number")

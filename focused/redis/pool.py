@@ -68,7 +68,8 @@ class Pool:
         except UNREADABLE as error:
             if not self.unreadable:
                 logger.warning(
-                    "Lessons in Redis cannot be read and are left out (%s); more of them are only counted",
+                    "Lessons in Redis cannot be read and are left out (%s). Further cases are only counted, in "
+                    "focused/lesson/unreadable",
                     short(error, 200),
                 )
             self.unreadable += 1

@@ -258,8 +258,8 @@ def operation(name: str, *arguments: Any) -> bytes:
     return packed
 
 
-def _to_standing(told: Mapping[bytes, Any]) -> SharedStanding:
-    standing = SharedStanding(**{what.decode(): number for what, number in told.items()})
+def _to_standing(numbers: Mapping[bytes, Any]) -> SharedStanding:
+    standing = SharedStanding(**{what.decode(): number for what, number in numbers.items()})
     for what in fields(standing):
         number = getattr(standing, what.name)
         # A sum of relevances that change may be a hair below nothing.

@@ -69,8 +69,8 @@ def _format(connection: sqlite3.Connection) -> Iterator[str]:
 def _notes(connection: sqlite3.Connection) -> Iterator[str]:
     for key, value in connection.execute("SELECT key, value FROM meta").fetchall():
         try:
-            check_note(key, value, "")
-        except JobDamaged:
+            check_note(key, value)
+        except Damaged:
             yield f"meta: the note {key!r} cannot be read"
 
 

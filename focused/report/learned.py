@@ -20,6 +20,7 @@ from focused.pages.evidence import ADDRESS, NAMED, Evidence
 from focused.prioritizers.base import Prioritizer
 from focused.report.reader import CrawlReader
 from focused.report.words import WordTable
+from focused.scheduling.starts import untaught_prioritizer
 
 OFFSETS = tuple(range(-5, 6))
 _MOST_ROWS, _AT_ONCE = 50_000, 1_000
@@ -56,7 +57,7 @@ def saved_prioritizer(reader: CrawlReader) -> tuple[Prioritizer, str]:
 
     JobRefused if it cannot be made again, with the reason.
     """
-    prioritizer = reader.untaught()
+    prioritizer = untaught_prioritizer(reader.about())
     state = reader.learned_state()
     if state is None:
         return prioritizer, ""

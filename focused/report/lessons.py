@@ -10,6 +10,7 @@ from focused.arrays import save_arrays
 from focused.prioritizers.base import Lessons
 from focused.registry import usable
 from focused.report.reader import CrawlReader
+from focused.scheduling.starts import untaught_prioritizer
 
 
 class NothingLearned(ValueError):
@@ -32,7 +33,7 @@ def study_lessons(reader: CrawlReader) -> tuple[bytes, int]:
 
     NothingLearned if the crawl has none, or kept no evidence for such a learner.
     """
-    prioritizer = reader.untaught()
+    prioritizer = untaught_prioritizer(reader.about())
     if not prioritizer.studies:
         others = [repr(name) for name, kind in usable("prioritizer") if kind.studies]
         raise NothingLearned(

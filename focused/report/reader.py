@@ -19,7 +19,6 @@ from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Prioritizer
 from focused.report.status import MOST_HOSTS, Status
 from focused.report.words import WordTable
-from focused.scheduling.starts import untaught_prioritizer
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,10 +115,6 @@ class CrawlReader(Protocol):
 
     def about(self) -> dict[str, Any]:
         """How it was made when it was started last; JobRefused if that is not recorded."""
-
-    def untaught(self) -> Prioritizer:
-        """Its prioritizer, with nothing learned; JobRefused if it cannot be made again."""
-        return untaught_prioritizer(self.about())
 
     def starts(self) -> list[dict[str, Any]]:
         """Its starts, the first one first, as `read_starts` has them; nothing if they are not recorded one by one."""

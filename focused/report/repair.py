@@ -206,8 +206,8 @@ class _Repair:
         self._saved.lost.extend(f"the note {key!r}" for key in _EXPECTED if key not in notes)
         for key, value in notes.items():
             try:
-                check_note(key, value, "")
-            except (JobDamaged, TypeError, AttributeError):
+                check_note(key, value)
+            except (Damaged, TypeError, AttributeError):
                 self._new.execute("DELETE FROM meta WHERE key IS ?", (key,))
                 self._saved.lost.append(f"the note {key!r}")
         self._new.execute("INSERT OR REPLACE INTO meta VALUES ('format', ?), (?, 'yes')", (str(FORMAT), REPAIRED))

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import platform
 import sqlite3
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -20,6 +20,7 @@ import msgspec
 from msgspec import Meta
 from scrapy.settings import BaseSettings
 
+from focused.arrays import Damaged
 from focused.defaults import DEFAULTS, read
 from focused.enabling import scheduler_of
 from focused.frontier.records import FILE, Lock, damaged, file_of, read_records
@@ -114,7 +115,7 @@ def check_scheduler(folder: Path, settings: BaseSettings) -> None:
 
 
 def _one_more(kept: str | None, start: dict[str, Any]) -> str:
-    starts = [*_parse_starts(kept, "of the crawl"), start]
+    starts = [*_parse(kept or "[]", list[_Start]), start]
     return json.dumps(starts[-_MOST_STARTS:], ensure_ascii=False)
 
 
@@ -134,39 +135,46 @@ def note_end(folder: Path, why: str, figures: Mapping[str, Any]) -> None:
 
 def read_starts(connection: sqlite3.Connection) -> list[dict[str, Any]]:
     """The starts of a job, the first one first."""
-    return _parse_starts(noted(connection, STARTS), file_of(connection.execute))
-
-
-def check_note(key: str, text: str, where: str) -> None:
-    """JobDamaged if a note is one of ours and does not say what it should."""
-    if key in _NOTES:
-        _parse(text, _NOTES[key], where)
-
-
-def _parse_starts(text: str | None, where: str) -> list[dict[str, Any]]:
-    starts: list[dict[str, Any]] = _parse(text or "[]", list[_Start], where)
+    with _naming(connection):
+        starts: list[dict[str, Any]] = _parse(noted(connection, STARTS) or "[]", list[_Start])
     return starts
 
 
-def _parse(text: str | bytes, kind: Any, where: str) -> Any:
-    """A note, if it says what such a note says; JobDamaged else."""
+def check_note(key: str, text: str) -> None:
+    """Damaged if a note is one of ours and does not say what it should."""
+    if key in _NOTES:
+        _parse(text, _NOTES[key])
+
+
+def _parse(text: str | bytes, kind: Any) -> Any:
+    """A note, if it says what such a note says; Damaged else."""
     try:
         msgspec.json.decode(text, type=kind)
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise damaged(where, f"a note cannot be read: {error}") from error
+        raise Damaged(f"a note cannot be read: {error}") from error
+
+
+@contextmanager
+def _naming(connection: sqlite3.Connection) -> Iterator[None]:
+    """JobDamaged, which names the file, instead of Damaged."""
+    try:
+        yield
+    except Damaged as error:
+        raise damaged(file_of(connection.execute), error) from error
 
 
 def read_about(connection: sqlite3.Connection) -> dict[str, Any]:
     """How a job was made when it was started last. JobRefused if that is not recorded."""
-    return parse_about(noted(connection, ABOUT), file_of(connection.execute))
+    with _naming(connection):
+        return parse_about(noted(connection, ABOUT))
 
 
-def parse_about(text: str | bytes | None, where: str) -> dict[str, Any]:
-    """How a crawl was made, from the note that `note_start` left."""
+def parse_about(text: str | bytes | None) -> dict[str, Any]:
+    """How a crawl was made, from the note that `note_start` left; Damaged if it cannot be read."""
     if not text:
         raise JobRefused("it is not recorded how this crawl was made: start it once more, then try again")
-    about: dict[str, Any] = _parse(text, _About, where)
+    about: dict[str, Any] = _parse(text, _About)
     return about
 
 

@@ -77,7 +77,7 @@ def test_a_note_has_nothing_imported_or_called(name: str, tmp_path: Path, monkey
     options = {"args": ["mkdir", "made"]}
     about = {"topic": {"name": "x"}, "critic": "keywords", "prioritizer": {"name": name, "options": options}}
     with pytest.raises(JobRefused, match=r"cannot be made again: .*"):
-        untaught_prioritizer(parse_about(json.dumps(about), "here"))
+        untaught_prioritizer(parse_about(json.dumps(about)))
     assert not (tmp_path / "made").exists()
     assert "evil" not in sys.modules
 

@@ -93,7 +93,7 @@ def test_no_module_is_imported_because_redis_names_it(
         client.hset("{focused:birds-2.0_x}:notes", ABOUT, about)
     run = scrapy("why", "--job", strange.url)
     assert run.returncode == 2
-    assert "is not one of Focused's: if it is yours, say so (-s FOCUSED_PRIORITIZER=strange_module.Evil)" in run.stderr
+    assert "if it is yours, name it by -s FOCUSED_PRIORITIZER=strange_module.Evil" in run.stderr
     assert not (tmp_path / "imported").exists()
     own = scrapy("why", "--job", strange.url, "-s", "FOCUSED_PRIORITIZER=strange_module.Evil")
     assert own.returncode == 2

@@ -54,7 +54,7 @@ def read_redis_status(
     meta = f"{prefix_of(crawl)}meta"
     packed = client.eval_ro(_SCRIPT, 1, meta, MODEL, ABOUT, UNFOLLOWED, most_hosts, _ENTRIES, _SOME_HOSTS)
     # Some of it is bytes, which come back by the same way.
-    found = _Found(msgpack.unpackb(packed, unicode_errors=_BYTES), server)
+    found = _Found(msgpack.unpackb(packed, unicode_errors=_BYTES))
     if not found.is_there:
         return None
     return RedisStatus(
@@ -76,10 +76,10 @@ def read_redis_status(
 class _Found:
     """What the script has read."""
 
-    def __init__(self, raw: Mapping[str, Any], server: str) -> None:
+    def __init__(self, raw: Mapping[str, Any]) -> None:
         self.raw = raw
         self.meta: dict[str, str] = dict(raw["meta"])
-        self._about: dict[str, Any] = parse_about(raw["about"], server) if raw["about"] else {}
+        self._about: dict[str, Any] = parse_about(raw["about"]) if raw["about"] else {}
         seconds, microseconds = map(int, raw["time"])
         # Nobody has called for so long; meanwhile the clock of the crawl is stopped.
         self._silence = max(seconds + microseconds / 1e6 - self._number("heard"), 0.0)

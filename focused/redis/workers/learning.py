@@ -190,6 +190,8 @@ class SharedLearning:
         """Let go of the connection; what is at work in the thread ends by itself."""
         with self._closing:
             self._is_closed = True
+        if self._pool.unreadable:
+            self.crawler.stats.set_value("focused/lesson/unreadable", self._pool.unreadable)
         self._rescorer.close()
         self._client.close()
 

@@ -4,8 +4,8 @@ They are read, admitted, and only then taken away. A worker that dies in between
 are known or not: what two of them read is admitted once.
 
 Whoever may push need not be whoever runs the crawl. An entry says where to begin, and nothing of how pages are fetched:
-an address, a method, a form, the depth, and the keys of `meta` that FOCUSED_SEED_META names. What is more than that, or
-too long, or cannot be read, is dropped, counted and told; the entries after it are taken.
+an address, a method, a form, the depth, and the keys of `meta` that FOCUSED_SEED_META names. An entry that asks for
+more, is too long, or cannot be read is dropped, counted and logged; the entries after it are taken.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _MOST = 1_000
 _LONGEST = 65_536
 _DEEPEST = 65_535
 # A list of nothing but nonsense shall not fill the log.
-_MOST_TOLD, _SHOWN = 100, 100
+_MOST_LOGGED, _SHOWN = 100, 100
 _METHODS = ("GET", "POST")
 _PLAIN = (str, int, float)
 
@@ -118,10 +118,10 @@ class PushedSeeds:
 
     def _refuse(self, why: str, data: bytes) -> None:
         stats = self.crawler.stats
-        told = stats.get_value("focused/seed/refused", 0)
-        if told < _MOST_TOLD:
+        refused = stats.get_value("focused/seed/refused", 0)
+        if refused < _MOST_LOGGED:
             logger.warning("Refused an entry that was pushed to %r (%s): %r", self.key, why, data[:_SHOWN])
-        elif told == _MOST_TOLD:
+        elif refused == _MOST_LOGGED:
             logger.warning("Further refused entries are only counted, in focused/seed/refused")
         stats.inc_value("focused/seed/refused")
 
