@@ -15,6 +15,7 @@ from scrapy.logformatter import DOWNLOADERRORMSG_SHORT
 from twisted.web._newclient import ResponseFailed
 
 from focused.parts import Component
+from focused.report.text import short
 from focused.scheduling.outcomes import network_errors
 
 _LOGGER = "scrapy.core.scraper"
@@ -57,5 +58,4 @@ def _words(error: BaseException) -> str:
     cause = error.__cause__
     reasons = [one.value for one in cause.reasons] if isinstance(cause, ResponseFailed) else [error]
     words = "; ".join(f"{type(one).__name__}: {one}" if str(one) else type(one).__name__ for one in reasons)
-    line = "".join(character if character.isprintable() else " " for character in words)
-    return line.rstrip(".") if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"
+    return short(words, _LONGEST).rstrip(".")
