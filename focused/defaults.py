@@ -215,6 +215,24 @@ SETTINGS = {
     "FOCUSED_BACKOFF_TIMES": Setting(COUNT, 5),
     #: A host that asks for a longer wait than this, in seconds (Retry-After), is given up
     "FOCUSED_BACKOFF_LONGEST_ASKED": Setting(AMOUNT, 3_600.0),
+    #: The most requests a second to all hosts of one registrable domain: as many as eight hosts give with a delay of a
+    #: second, more than the pages of one owner are worth to others' hosts. Never less than `DOWNLOAD_DELAY` gives a
+    #: single host; with a delay of 0, and with 0 here: any number
+    "FOCUSED_DOMAIN_RATE": Setting(AMOUNT, 8.0),
+    #: The most requests out at once to all hosts of one registrable domain: half of `CONCURRENT_REQUESTS`, so that a
+    #: domain whose servers keep requests hanging leaves the other half to others. 0: any number
+    "FOCUSED_DOMAIN_AT_ONCE": Setting(COUNT, 8),
+    #: The most hosts of one registrable domain that are met in a minute and have no relevant page so far. Those that
+    #: have one do not count: the hosts of an encyclopedia or of a hoster of blogs come in as fast as they are found. 0:
+    #: any number
+    "FOCUSED_DOMAIN_NEW_HOSTS": Setting(COUNT, 30),
+    #: The most requests a second to all hosts at one address (IPv4, or a network /64 of IPv6): twice that of a domain,
+    #: because sites of many owners share a server. 0: any number
+    "FOCUSED_ADDRESS_RATE": Setting(AMOUNT, 16.0),
+    #: The most requests out at once to all hosts at one address. 0: any number
+    "FOCUSED_ADDRESS_AT_ONCE": Setting(COUNT, 12),
+    #: The most hosts at one address that are met in a minute and have no relevant page so far. 0: any number
+    "FOCUSED_ADDRESS_NEW_HOSTS": Setting(COUNT, 60),
     # Replay and experiments
     #: A recorded web (WARC files, separated by `:`) that `focused.lab.replay.handler` serves, without sockets
     "FOCUSED_REPLAY_WEB": Setting(TEXT, ""),

@@ -33,6 +33,10 @@ class Postponed(IgnoreRequest):
         self.seconds = seconds
 
 
+class Crowded(Postponed):
+    """Not now: the server of the host is at its ceiling, which was found out only when its address was looked up."""
+
+
 class Refused(IgnoreRequest):
     """Not at all; ``outcome`` is how the link ends (denied, dead…), ``kind`` says in short why."""
 

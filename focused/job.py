@@ -20,6 +20,7 @@ from focused.extras import need
 from focused.frontier.store import FrontierStore, JobRefused, Lease
 from focused.prioritizers.base import Prioritizer
 from focused.registry import UnknownName, find
+from focused.safety.neighbourhoods import Neighbours
 from focused.topics.topic import Topic
 from focused.visits.questions import Candidates
 from focused.visits.training import Training
@@ -59,7 +60,8 @@ class Company:
 class OpenJob:
     """A job that is open. ``folder`` holds its records, if they are in one; ``lasts``: it can be gone on with.
 
-    ``candidates`` are the pages about which a teacher may be asked.
+    ``candidates`` are the pages about which a teacher may be asked. ``neighbours`` are kept where the job is, if
+    several processes keep them together.
     """
 
     store: FrontierStore
@@ -68,6 +70,7 @@ class OpenJob:
     folder: Path | None = None
     lasts: bool = True
     candidates: Candidates = field(default_factory=Candidates)
+    neighbours: Neighbours | None = None
 
 
 class JobPlace(Protocol):

@@ -63,6 +63,7 @@ DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.redirect.RedirectMiddleware": None,
     "focused.middlewares.redirect.PlainRedirectMiddleware": 600,
     "focused.middlewares.inner.InnerAddressMiddleware": 760,
+    "focused.middlewares.neighbours.NeighboursMiddleware": 770,
     "focused.middlewares.archive.ArchiveMiddleware": 890,
 }
 

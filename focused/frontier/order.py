@@ -6,6 +6,10 @@ per host. Links that came since, or whose score changed, stand in small heaps, o
 is the better of the two heads. Entries are never deleted: an entry counts only while its link still waits and still
 has the score that the entry was made with.
 
+Hosts that wait for something that many of them share (`Closed`) stand in one *line*, and only the best of a line is
+asked about when its time has come, the next one when that is gone: however many hosts stand in a line, each is asked
+about once when it comes, and again when it is its turn.
+
 Links are numbers given in order of discovery, and equal scores are served in that order. Scores are kept as the
 bits of a float32, turned so that smaller means better; an entry is ``bits << 32 | link``, one int.
 """
@@ -20,6 +24,7 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.frontier.store import Closed
 from focused.frontier.table import LinkTable
 
 _FLOAT = struct.Struct("<f")
@@ -30,7 +35,9 @@ _ALL = 0xFFFFFFFF
 _SOON = 10.0
 
 HostGate = Callable[[int], float]
-"""Asked whether a host may be fetched now: 0 = yes, else the time to ask again (inf = when it is released)."""
+"""Asked whether a host may be fetched now: 0 = yes, else the time to ask again (inf = when it is released).
+
+A time that is `Closed` puts the host into a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +64,34 @@ class Run:
     is_listed: NDArray[np.bool_]
 
 
+class _Hosts:
+    """Some hosts by their best entry. ``listed`` says which entry of a host counts."""
+
+    def __init__(self, entries: Sequence[tuple[int, int]] = ()) -> None:
+        self.heap = list(entries)
+        self.listed = {host: entry for entry, host in entries}
+        heapify(self.heap)
+
+    def put(self, entry: int, host: int) -> None:
+        """A host has this entry, if it had no better one."""
+        listed = self.listed.get(host)
+        if listed is None or entry < listed:
+            self.listed[host] = entry
+            heappush(self.heap, (entry, host))
+
+    def pop(self) -> None:
+        """Take out the best."""
+        del self.listed[heappop(self.heap)[1]]
+
+
+class _Line:
+    """Hosts that wait for the same: all asleep until ``opens``, or (0) the best of them is ready, and goes before."""
+
+    def __init__(self) -> None:
+        self.hosts = _Hosts()
+        self.opens = 0.0
+
+
 class Order:
     """The waiting links in order. Not for several threads; `sort` alone may run in another one.
 
@@ -69,11 +104,16 @@ class Order:
         empty = Snapshot(np.zeros(0, np.int64), np.zeros(0, np.uint32), np.zeros(0, np.bool_))
         self._run = sort(empty, np.zeros(0, np.float32))
         self._heaps: dict[int, list[int]] = {}
-        # Hosts that have links and are not known to be asleep, by their best entry; _listed says which entry counts.
-        self._ready: list[tuple[int, int]] = []
-        self._listed: dict[int, int] = {}
+        # Hosts that have links and are not known to be asleep.
+        self._ready = _Hosts()
         self._asleep: list[tuple[float, int]] = []
         self._wakes: dict[int, float] = {}
+        # Lines, when they open, and of hosts: the line in which one stands, was last, or of which it goes before.
+        self._lines: dict[str, _Line] = {}
+        self._closed: list[tuple[float, str]] = []
+        self._stands_in: dict[int, str] = {}
+        self._stood_in: dict[int, str] = {}
+        self._goes_before: dict[int, str] = {}
         self._since: list[int] | None = None
 
     def __len__(self) -> int:
@@ -110,12 +150,17 @@ class Order:
             wait = gate(host)
             if wait <= now and patience and _bits_to_rank(entry >> 32) < patience * self._best_asleep(now):
                 return None
-            self._unlist(host)
+            self._ready.pop()
             if wait <= now:
                 self.remove(entry & _ALL)
                 self._relist(host)
+                self._let_next_go(host)
                 return entry & _ALL
-            self._sleep(host, wait)
+            if isinstance(wait, Closed):
+                self._stand_in_line(host, entry, wait)
+            else:
+                self._sleep(host, wait)
+                self._let_next_go(host)
         return None
 
     def best(self) -> float:
@@ -125,20 +170,38 @@ class Order:
 
     def _head(self) -> tuple[int, int] | None:
         """The best entry among hosts that are not asleep, and its host."""
-        while self._ready:
-            entry, host = self._ready[0]
-            if self._listed.get(host) != entry:
-                heappop(self._ready)
-            elif self._best(host) == entry:
+        while (head := self._first(self._ready)) is None and self._ready.heap:
+            host = self._ready.heap[0][1]
+            self._ready.pop()
+            self._let_next_go(host)
+        return head
+
+    def _first(self, hosts: _Hosts) -> tuple[int, int] | None:
+        """The best of some hosts, with its entry. None if there are none, or the first of them has no link left."""
+        while hosts.heap:
+            entry, host = hosts.heap[0]
+            if hosts.listed.get(host) != entry:
+                heappop(hosts.heap)
+                continue
+            best = self._best(host)
+            if best == entry:
                 return entry, host
-            else:
-                self._unlist(host)
-                self._relist(host)
+            if best is None:
+                return None
+            hosts.pop()
+            hosts.put(best, host)
         return None
 
     def _best_asleep(self, now: float) -> float:
-        """The best score, at most 1, that waits for a host which will be ready soon."""
-        soon = [host for host, wake in self._wakes.items() if wake == float("inf") or wake - now < _SOON]
+        """The best score, at most 1, that waits for a host which will be ready soon.
+
+        Where hosts stand in line, none of them will be: others are not held up by an endless supply of hosts.
+        """
+        soon = [
+            host
+            for host, wake in self._wakes.items()
+            if (wake == float("inf") or wake - now < _SOON) and self._stood_in.get(host) not in self._lines
+        ]
         entries = [entry for host in soon if (entry := self._best(host)) is not None]
         return min(_bits_to_rank(min(entries) >> 32), 1.0) if entries else 0.0
 
@@ -150,12 +213,11 @@ class Order:
 
     def next_wake(self) -> float | None:
         """When the first sleeping host is to be asked again; None if no time is known."""
-        while self._asleep:
-            when, host = self._asleep[0]
-            if self._wakes.get(host) == when:
-                return when
+        while self._asleep and self._wakes.get(self._asleep[0][1]) != self._asleep[0][0]:
             heappop(self._asleep)
-        return None
+        while self._closed and not self._is_asleep(*self._closed[0]):
+            heappop(self._closed)
+        return min((heap[0][0] for heap in (self._asleep, self._closed) if heap), default=None)
 
     def snapshot(self, size: int) -> Snapshot:
         """The waiting links numbered below ``size``, to be scored anew; from now on changes are noted until `adopt`."""
@@ -186,24 +248,15 @@ class Order:
 
     def _push(self, entry: int, host: int) -> None:
         heappush(self._heaps.setdefault(host, []), entry)
-        if host in self._wakes:
-            return
-        listed = self._listed.get(host)
-        if listed is None or entry < listed:
-            self._list(entry, host)
-
-    def _list(self, entry: int, host: int) -> None:
-        self._listed[host] = entry
-        heappush(self._ready, (entry, host))
-
-    def _unlist(self, host: int) -> None:
-        heappop(self._ready)
-        del self._listed[host]
+        if host in self._stands_in:
+            self._lines[self._stands_in[host]].hosts.put(entry, host)
+        elif host not in self._wakes:
+            self._ready.put(entry, host)
 
     def _relist(self, host: int) -> None:
         best = self._best(host)
         if best is not None:
-            self._list(best, host)
+            self._ready.put(best, host)
 
     def _list_all(self) -> None:
         """List every host of a new run that is not asleep."""
@@ -211,10 +264,20 @@ class Order:
         hosts = np.flatnonzero(end > begin)
         first = begin[hosts]
         entries = (run.bits[first].astype(np.uint64) << np.uint64(32)) | run.links[first].astype(np.uint64)
-        pairs = zip(entries.tolist(), hosts.tolist(), strict=True)
-        self._ready = [(entry, host) for entry, host in pairs if host not in self._wakes]
-        self._listed = {host: entry for entry, host in self._ready}
-        heapify(self._ready)
+        ready: list[tuple[int, int]] = []
+        lines: dict[str, list[tuple[int, int]]] = {name: [] for name in self._lines}
+        for entry, host in zip(entries.tolist(), hosts.tolist(), strict=True):
+            if host in self._stands_in:
+                lines[self._stands_in[host]].append((entry, host))
+            elif host not in self._wakes:
+                ready.append((entry, host))
+        self._ready = _Hosts(ready)
+        for name, listed in lines.items():
+            self._lines[name].hosts = _Hosts(listed)
+        self._stands_in = {host: name for name, listed in lines.items() for _, host in listed}
+        for host in self._goes_before.keys() - self._ready.listed.keys():
+            # Its links are among those that came since, if it has any left.
+            self._let_next_go(host)
 
     def _sleep(self, host: int, until: float) -> None:
         self._wakes[host] = until
@@ -226,6 +289,50 @@ class Order:
             when, host = heappop(self._asleep)
             if self._wakes.get(host) == when:
                 self.release(host)
+        while self._closed and self._closed[0][0] <= now:
+            opened = heappop(self._closed)
+            if self._is_asleep(*opened):
+                self._send_first(opened[1])
+
+    def _is_asleep(self, when: float, name: str) -> bool:
+        line = self._lines.get(name)
+        return line is not None and line.opens == when
+
+    def _stand_in_line(self, host: int, entry: int, until: Closed) -> None:
+        """A host waits among others; if it was the first of them to be asked, all of them wait."""
+        name, went_before = until.line, self._goes_before.pop(host, None)
+        if went_before is not None and went_before != name:
+            self._send_first(went_before)
+        is_closed_now = went_before == name or name not in self._lines
+        line = self._lines.setdefault(name, _Line())
+        line.hosts.put(entry, host)
+        self._stands_in[host] = self._stood_in[host] = name
+        if is_closed_now:
+            line.opens = float(until)
+            heappush(self._closed, (line.opens, name))
+
+    def _let_next_go(self, host: int) -> None:
+        """A host is not asked about any more: if it went before a line, the next one does."""
+        name = self._goes_before.pop(host, None)
+        if name is not None:
+            self._send_first(name)
+
+    def _send_first(self, name: str) -> None:
+        """The best host of a line is to be asked about."""
+        line = self._lines[name]
+        line.opens, hosts = 0.0, line.hosts
+        while hosts.heap:
+            first = self._first(hosts)
+            if not hosts.heap:
+                break
+            host = hosts.heap[0][1]
+            hosts.pop()
+            del self._stands_in[host]
+            if first is not None:
+                self._goes_before[host] = name
+                self._ready.put(*first)
+                return
+        del self._lines[name]
 
     def _best(self, host: int) -> int | None:
         """The best entry of a host that still counts; passes over those that do not."""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from math import nan
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,8 +86,28 @@ class LinkHost(NamedTuple):
     pages: int
 
 
+class Closed(float):
+    """When to ask again about a host that waits for something which it shares with others, as its domain's ceiling.
+
+    ``line`` names what it is. All hosts that wait for it may be kept asleep as one: when the time has come it is enough
+    to ask about the best of them, and about the next one when that one was fetched. A store may as well take it for the
+    time that it is.
+    """
+
+    __slots__ = ("line",)
+
+    def __new__(cls, when: float, line: str) -> Self:
+        closed = super().__new__(cls, when)
+        closed.line = line
+        return closed
+
+    line: str
+
+
 Gate = Callable[[LinkHost], float]
-"""Asked whether a host may be fetched now: 0 = yes, else the time to ask again (inf = when one of its leases ends)."""
+"""Asked whether a host may be fetched now: 0 = yes, else the time to ask again (inf = when one of its leases ends).
+
+A time that is `Closed` is that of many hosts."""
 
 
 @dataclass(slots=True)

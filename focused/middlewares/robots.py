@@ -37,7 +37,7 @@ from twisted.internet.defer import DeferredLock
 from twisted.internet.threads import deferToThread
 
 from focused.defaults import read
-from focused.errors import DeniedByRobots, HostDead, Postponed, Refused, is_no_host, why_unreachable
+from focused.errors import Crowded, DeniedByRobots, HostDead, Postponed, Refused, is_no_host, why_unreachable
 from focused.responses import IN_THREAD
 from focused.safety.robots_txt import RobotsTxt, product_token
 from focused.scheduling.requests import META
@@ -192,6 +192,9 @@ class RobotsMiddleware(RobotsTxtMiddleware):
         )
         try:
             await self._take(rules, await self._download(robots), request)
+        except Crowded:
+            # It was not asked for.
+            raise
         except Postponed as error:
             # Those who wait for the same file ask no sooner than that.
             self._fail(rules, error.reason, max(error.seconds, 1.0))

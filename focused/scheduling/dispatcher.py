@@ -25,6 +25,7 @@ from focused.frontier.store import (
 from focused.job import Company, OpenJob
 from focused.pages.urls import join, url_to_host
 from focused.parts import Asked, Component
+from focused.safety.neighbourhoods import Neighbours
 from focused.scheduling.engine import EngineAccess
 from focused.scheduling.outcomes import OutcomeNoter, note
 from focused.scheduling.requests import META, priority_to_base
@@ -52,6 +53,7 @@ class Dispatcher(Component):
         self._engine = EngineAccess(crawler)
         self._outcomes = OutcomeNoter(crawler)
         self._company = Company()
+        self.neighbours = Neighbours()
         # Requests that are not through callback and pipelines yet, by the token of their lease.
         self._out: dict[int, Request] = {}
         crawler.signals.connect(_note_failed_callback, signals.spider_error)

@@ -21,6 +21,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.utils.asyncio import CallLaterResult, call_later
 
+from focused.critics.base import RELEVANT
 from focused.defaults import read
 from focused.errors import Refused
 from focused.frontier.store import Admitted, FrontierStore, Lease, LinkHost, NewLink, Outcome, StoreBroken
@@ -28,6 +29,7 @@ from focused.job import OpenJob, place_of
 from focused.pages.urls import join, url_to_host, url_to_key
 from focused.parts import Asked
 from focused.scheduling.dispatcher import Dispatcher
+from focused.scheduling.neighbours import neighbours_of
 from focused.scheduling.outcomes import POSTPONED, note
 from focused.scheduling.requests import (
     META,
@@ -76,6 +78,8 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
     def open(self, spider: Spider) -> None:
         self.spider = spider
         self._begin()
+        if self.parts.job is not None:
+            self.neighbours = self.parts.job.neighbours or neighbours_of(self.crawler)
 
     def _open_job(self) -> OpenJob:
         return place_of(self.crawler.settings).open_job(self.crawler, self.parts)
@@ -266,6 +270,7 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
         self._out[lease.token] = request
         self.parts.visits.begin(lease)
         self._busy[lease.host.number] += 1
+        self.neighbours.begin(lease.host.name, is_new=self._is_new(lease.host))
         self._last[lease.host.number] = monotonic()
         self._company.watch(lease, request)
         if self._flusher is None:
@@ -293,7 +298,11 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
             return float("inf")
         last = max(self._last.get(host.number, 0.0), pace.last)
         ready = max(last + pace.delay if pace.delay and last else 0.0, self._sleeping.get(host.name, 0.0))
-        return ready if ready > monotonic() else 0.0
+        return ready if ready > monotonic() else self.neighbours.opens(host.name, is_new=self._is_new(host))
+
+    def _is_new(self, host: LinkHost) -> bool:
+        """Was nothing asked of a host so far?"""
+        return not host.pages and host.number not in self._last
 
     def _has_all_out(self, host: LinkHost, busy: int) -> bool:
         """Are as many pages of a host on their way as it may still give?"""
@@ -352,6 +361,8 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
 
     def _end(self, lease: Lease, request: Request) -> None:
         self._company.came_back(lease.token)
+        if lease.page is not None and lease.page.relevance >= RELEVANT:
+            self.neighbours.has_shown(lease.host.name)
         outcome, detail = request.meta.get(META, {}).get("outcome", ("", ""))
         if lease.is_lost:
             self._lose(lease)
@@ -374,6 +385,7 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
         self._busy[host.number] -= 1
         if self._busy[host.number] <= 0:
             del self._busy[host.number]
+        self.neighbours.end(host.name)
 
     def visit_of(self, request: Request, response: Response) -> Visit | None:
         """The visit for which a response came. Its page is about to be parsed: its lease must be known before."""
