@@ -39,6 +39,11 @@ _TOLD = 100
 _PREFIX = 64
 
 
+def is_inner(address: Address) -> bool:
+    """Can an address be connected to only because our user has allowed it?"""
+    return not is_public(address)
+
+
 @dataclass(frozen=True, slots=True)
 class Ceiling:
     """What the hosts of a neighbourhood may be asked together; 0 stands for any number."""
@@ -141,7 +146,7 @@ class Neighbourhoods(Neighbours):
         address: Ceiling,
         *,
         told: Callable[[str], None] = lambda _: None,
-        is_exempt: Callable[[Address], bool] | None = None,
+        is_exempt: Callable[[Address], bool] = is_inner,
         clock: Callable[[], float] = monotonic,
     ) -> None:
         self._ceilings = {DOMAIN: domain, ADDRESS: address}
@@ -250,7 +255,7 @@ def domain_group(host: str) -> str:
     return f"{DOMAIN}:{domain}" if domain else ""
 
 
-def address_group(address: str, is_exempt: Callable[[Address], bool] | None = None) -> str | None:
+def address_group(address: str, is_exempt: Callable[[Address], bool] = is_inner) -> str | None:
     """The neighbourhood of a server by its address; '' if it has none, None if there is no ceiling above it.
 
     Unless told otherwise these are the inner addresses: what is connected to there was allowed by our user.
@@ -258,16 +263,11 @@ def address_group(address: str, is_exempt: Callable[[Address], bool] | None = No
     found = literal_address(address) if address else None
     if found is None:
         return ""
-    if is_inner(found) if is_exempt is None else is_exempt(found):
+    if is_exempt(found):
         return None
     if isinstance(found, IPv6Address):
         return f"{ADDRESS}:{ip_network((found, _PREFIX), strict=False)}"
     return f"{ADDRESS}:{found}"
-
-
-def is_inner(address: Address) -> bool:
-    """Can an address be connected to only because our user has allowed it?"""
-    return not is_public(address)
 
 
 @lru_cache(_HOSTS)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from focused.defaults import read, read_all
-from focused.safety.neighbourhoods import Ceiling, Neighbourhoods, Neighbours, Waits
+from focused.safety.addresses import Address
+from focused.safety.neighbourhoods import Ceiling, Neighbourhoods, Neighbours, Waits, is_inner
 
 
-def neighbours_of(crawler: Crawler) -> Neighbours:
+def neighbours_of(crawler: Crawler, is_exempt: Callable[[Address], bool] = is_inner) -> Neighbours:
     """Those of a crawl that one process does alone."""
-    ceilings = ceilings_of(crawler.settings)
-    return Neighbourhoods(*ceilings, told=Waits(crawler.stats.inc_value)) if ceilings else Neighbours()
+    ceilings, told = ceilings_of(crawler.settings), Waits(crawler.stats.inc_value)
+    return Neighbourhoods(*ceilings, told=told, is_exempt=is_exempt) if ceilings else Neighbours()
 
 
 def ceilings_of(settings: BaseSettings) -> tuple[Ceiling, Ceiling] | None:
