@@ -133,6 +133,7 @@ class Server:
     """One connection's calls for one crawl; ``options`` are the script's. Redis is waited for ``patience`` seconds.
 
     ``is_ending`` is asked while waiting: True ends it at once. ``standing`` is what the script told last.
+    ``tell_of_wait`` hears how many hosts had to wait for a domain or an address.
     """
 
     def __init__(
@@ -151,6 +152,7 @@ class Server:
         self.worker = worker
         self.options = options
         self.standing = SharedStanding()
+        self.tell_of_wait: Callable[[str, int], None] = lambda _, __: None
         self._patience = patience
         self.is_ending = is_ending
         self._number = 0
@@ -178,9 +180,13 @@ class Server:
         packed = self.read(partial(self.run, "", f"{self.prefix}meta", self.worker, number, options, *operations))
         with self.whole("an answer"):
             answers: list[Any] = msgpack.unpackb(packed, raw=True, strict_map_key=False)
-            self.standing = _to_standing(answers.pop())
+            standing = answers.pop()
+            waited = {bytes(name).decode(): int(times) for name, times in dict(standing.pop(b"waited") or {}).items()}
+            self.standing = _to_standing(standing)
             if len(answers) != len(operations):
                 raise ValueError(f"{len(answers)} answers to {len(operations)} operations")
+        for name, times in waited.items():
+            self.tell_of_wait(name, times)
         return answers
 
     def whole(self, what: str) -> AbstractContextManager[None]:

@@ -50,6 +50,7 @@ from focused.redis.records import Packing, answer_to_bytes, body, version_of
 from focused.redis.server import Server, SharedStanding, operation
 from focused.redis.verdicts import class_to_bytes
 from focused.report.text import short
+from focused.safety.neighbourhoods import ADDRESS, DOMAIN, Ceiling, named_group
 
 FORMAT = 4
 # What the script knows of an address.
@@ -90,8 +91,8 @@ class RedisStore:
     Of a waiting link at most ``most_pieces`` pieces of evidence are kept, and ``most_bytes`` of them (0 = any number)
     or the first one. The lessons of the newest ``most_anew`` pages are kept, to be taught anew when the critic has
     learned. Of more than ``most_waiting`` links the worst are dropped when all are scored again. A worker that gave no
-    sign of life for ``lease_seconds`` loses its leases. Redis is waited for ``redis_patience`` seconds, or until
-    ``is_ending()``.
+    sign of life for ``lease_seconds`` loses its leases. ``ceilings`` are those of a domain and of an address, if there
+    are any above hosts. Redis is waited for ``redis_patience`` seconds, or until ``is_ending()``.
     """
 
     def __init__(
@@ -111,6 +112,7 @@ class RedisStore:
         most_waiting: int = 0,
         lease_seconds: float = 60.0,
         patience: float = 0.0,
+        ceilings: tuple[Ceiling, Ceiling] | None = None,
         redis_patience: float = 600.0,
         is_ending: Callable[[], bool] = lambda: False,
     ) -> None:
@@ -126,6 +128,7 @@ class RedisStore:
             "combine": prioritizer.combine,
             "failed": Outcome.FAILED.value,
             "redirect": Outcome.REDIRECT.value,
+            "ceilings": ceilings is not None and dict(zip((DOMAIN, ADDRESS), map(_to_numbers, ceilings), strict=True)),
         }
         self.server = Server(client, crawl, worker, options, patience=redis_patience, is_ending=is_ending)
         self._patience, self._lease_seconds = patience, lease_seconds
@@ -297,6 +300,14 @@ class RedisStore:
     def sleep(self, host: str, seconds: float) -> None:
         self._tell("sleep", host, float(seconds))
 
+    def ask_beside(self, host: str) -> None:
+        """A request that is no link's goes out to a host."""
+        self._tell("ask_beside", host)
+
+    def resolved(self, host: str, group: str | None) -> float:
+        """The server of a host has an address; see `Neighbours.resolved`."""
+        return float(self._ask("resolved", host, False if group is None else group))
+
     def beat(self) -> None:
         self._ask("beat")
         standing = self.server.standing
@@ -322,7 +333,9 @@ class RedisStore:
         if len(_to_bytes(url)) > _LONGEST_URL:
             return False
         came_from = dict.fromkeys(lease.chain, True)
-        answer = self._ask("redirect", lease.token, _key(url_to_key(url)), _to_bytes(url), host, came_from)
+        answer = self._ask(
+            "redirect", lease.token, _key(url_to_key(url)), _to_bytes(url), host, came_from, named_group(host)
+        )
         target = int(answer[b"link"])
         if not target:
             lease.is_lost = True
@@ -604,12 +617,17 @@ def _to_new(new: NewLink) -> Any:
         return False
     return {
         "host": new.host,
+        "neighbours": named_group(new.host),
         "depth": new.depth,
         "base": float(np.float32(new.base)),
         "length": len(url),
         "request": len(request),
         "body": body(url, request),
     }
+
+
+def _to_numbers(ceiling: Ceiling) -> dict[str, float]:
+    return {"spacing": ceiling.spacing, "at_once": ceiling.at_once, "new_hosts": ceiling.new_hosts}
 
 
 def of_another(crawl: str, what: str, kept: str, mine: str) -> JobRefused:

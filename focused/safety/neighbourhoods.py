@@ -156,12 +156,16 @@ class Neighbourhoods(Neighbours):
         self._out: dict[str, _Out] = {}
         # The neighbourhood that an address is, '' where there is none; None for those that have no ceilings at all.
         self._address_of: Bounded[str, str | None] = Bounded(_HOSTS)
+        # Hosts of which nothing was asked after all, because their addresses were full.
+        self._unmet: Bounded[str, None] = Bounded(_HOSTS)
 
     def opens(self, host: str, *, is_new: bool) -> float:
         now = self._clock()
         for name in self._names(host):
             group = self._groups.get(name)
-            opens, is_for_new = group.opens(now, is_new=is_new) if group is not None else (0.0, False)
+            opens, is_for_new = (
+                group.opens(now, is_new=is_new or host in self._unmet) if group is not None else (0.0, False)
+            )
             if opens:
                 self._told(name)
                 return Closed(opens, f"{name} new" if is_for_new else name)
@@ -169,6 +173,7 @@ class Neighbourhoods(Neighbours):
 
     def begin(self, host: str, *, is_new: bool) -> None:
         now, names = self._clock(), self._names(host)
+        is_new |= self._unmet.pop(host, self) is None
         out = self._out.setdefault(host, _Out(names))
         out.requests += 1
         for name in out.groups:
@@ -215,6 +220,7 @@ class Neighbourhoods(Neighbours):
         out.groups = [*out.groups, name]
         group.out += out.requests
         if opens:
+            self._unmet[host] = None
             self._told(name)
             return opens - now
         group.take_time(now)
@@ -230,13 +236,10 @@ class Neighbourhoods(Neighbours):
 
     def _names(self, host: str) -> list[str]:
         """The neighbourhoods of a host, as far as they are known."""
-        if literal_address(host) is not None:
-            group = address_group(host, self._is_exempt)
-            return [group] if group else []
         address = self._address_of.get(host, "")
         if address is None:
             return []
-        return [name for name in (domain_group(host), address) if name]
+        return [name for name in (named_group(host, self._is_exempt), address) if name]
 
     def _group(self, name: str) -> _Group:
         group = self._groups.get(name)
@@ -253,6 +256,11 @@ def domain_group(host: str) -> str:
     """The neighbourhood of a host by its name; '' if it is under no domain."""
     domain = registrable_domain(host)
     return f"{DOMAIN}:{domain}" if domain else ""
+
+
+def named_group(host: str, is_exempt: Callable[[Address], bool] = is_inner) -> str:
+    """What the name of a host alone says: its domain or, if it is an address, that; '' if there is no ceiling."""
+    return (address_group(host, is_exempt) or "") if literal_address(host) is not None else domain_group(host)
 
 
 def address_group(address: str, is_exempt: Callable[[Address], bool] = is_inner) -> str | None:

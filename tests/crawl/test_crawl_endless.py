@@ -9,8 +9,9 @@ from collections.abc import Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
+from focused.lab.redis.server import RedisServer
+from focused.lab.redis.workers import Workers
 from focused.lab.site.crawl import CrawlResult, run_crawl
 from focused.lab.site.reply import Handler, Reply, SiteRequest, linking
 from focused.lab.site.server import SiteServer
@@ -19,7 +20,7 @@ from tests.crawl.endless import GOOD, HOSTILE
 ON = "A star is seen through a telescope, and a galaxy is seen as many stars. " * 3
 OFF = "Simmer the onions in butter until they are soft, then add flour and milk. " * 3
 HOSTS, PAGES, DELAY = 4, 8, 0.2
-OFF_LIMITS = dict.fromkeys(
+NONE = dict.fromkeys(
     [f"FOCUSED_{group}_{what}" for group in ("DOMAIN", "ADDRESS") for what in ("RATE", "AT_ONCE", "NEW_HOSTS")], 0
 )
 LOOPBACK = {
@@ -39,8 +40,9 @@ class Hostile:
     def __call__(self, visit: SiteRequest) -> Reply:
         if visit.path == "/robots.txt":
             return Reply(status=404)
-        port = urlsplit(visit.url).port
-        return linking(*(f"http://{self._names.format(next(self._new))}:{port}/" for _ in range(10)), text=self._text)
+        _, colon, port = visit.host.partition(":")
+        new = (f"http://{self._names.format(next(self._new))}{colon}{port}/" for _ in range(10))
+        return linking(*new, text=self._text)
 
 
 def good_site(port: int) -> list[str]:
@@ -56,7 +58,7 @@ def crawl_beside(
         hub = linking(*good, f"http://a.evil.example:{site.port}/", text=ON)
         site.pages = {url: linking(url, text=ON) for url in good} | {seed: hub}
         arguments = {"topic": "star galaxy telescope", "seeds": seed, "pages": pages}
-        result = run_crawl(arguments, folder=folder, settings={**OFF_LIMITS, **LOOPBACK, **settings})
+        result = run_crawl(arguments, folder=folder, settings={**NONE, **LOOPBACK, **settings})
     assert result.exit_code == 0, result.log[-3_000:]
     return (
         result,
@@ -92,8 +94,22 @@ def test_of_hosts_at_an_address_that_show_nothing_few_are_met_in_a_minute(tmp_pa
     assert "focused/domain/waited" not in result.stats
 
 
-def test_what_was_allowed_has_no_ceiling(tmp_path: Path):
-    """Loopback is not somebody else's: the same crawl without the test's scheduler."""
-    settings = {"FOCUSED_DOMAIN_NEW_HOSTS": 5, "SCHEDULER": "focused.scheduling.scheduler.FrontierScheduler"}
-    _, _, hostile = crawl_beside(Hostile("h{}.evil.example", ON), tmp_path, settings, pages=30)
-    assert len({visit.host for visit in hostile}) > 10
+def test_the_rate_of_a_domain_is_bounded_over_all_workers(tmp_path: Path, redis: RedisServer):
+    """Through a proxy, which alone knows addresses."""
+    rate, seed = 8, "http://hub.good.example/"
+    good = [f"http://www.good{host}.example/{page}" for page in range(PAGES) for host in range(HOSTS)]
+    hub = linking(*good, "http://a.evil.example/", text=ON)
+    pages = {url: linking(url, text=ON) for url in good} | {seed: hub}
+    settings = {**NONE, "DOWNLOAD_DELAY": DELAY, "FOCUSED_DOMAIN_RATE": rate, "FOCUSED_STOP_PAGES": len(pages) + 18}
+    arguments = {"topic": "star galaxy telescope", "seeds": seed}
+    with (
+        SiteServer(pages, missing=Hostile("h{}.evil.example", ON)) as site,
+        Workers(tmp_path, redis, site.url, arguments, settings) as workers,
+    ):
+        assert workers.start(2)
+        assert workers.wait() == [0, 0], workers.started[0].log[-3_000:]
+    assert {visit.url for visit in site.visits} >= {*good}
+    began = sorted(visit.began for visit in site.visits if visit.host.endswith("evil.example"))
+    assert len(began) <= rate * (began[-1] - began[0]) + rate
+    assert len(began) >= 25
+    assert sum(worker.stats.get("focused/domain/waited", 0) for worker in workers.started) > 0

@@ -27,6 +27,7 @@ from focused.redis.workers.trainer import PooledTrainer
 from focused.report.status import status_json, status_lines
 from focused.report.waiting import list_next
 from focused.report.why import UnknownLink, explain_link
+from focused.safety.neighbourhoods import Ceiling
 from focused.scheduling.starts import ABOUT
 from focused.visits.questions import Candidate, Question
 from focused.visits.training import CRITIC, MODEL
@@ -39,7 +40,7 @@ PREFIX = "{focused:test}:"
 _KEYS = """
 meta ids links hosts names paces order:1 run:1 old:1 crowds ready resting asleep suspects suspected workers leases:idle
 answers pages gists outdated items recent targets digests outcomes past words shorts lessons taught model:prioritizer
-model:critic notes said questions
+model:critic notes said questions neighbours groups stands closed line:domain:busy.com
 """
 KEYS = _KEYS.split()
 ABOUT_IT = {"topic": {"name": "birds"}, "critic": "version", "prioritizer": {"name": "best-first", "options": {}}}
@@ -98,6 +99,11 @@ class Crawl:
         sleeping = add(self.one, NewLink("http://asleep/", "asleep", base=0.01))
         assert sleeping
         self.one.sleep("asleep", 0.5)
+        # A domain is at its ceiling for a second, and two of its hosts stand in line.
+        for n in range(3):
+            add(self.one, NewLink(f"http://h{n}.busy.com/", f"h{n}.busy.com", base=0.001))
+            for _ in range(10 if n == 0 else 0):
+                self.one.ask_beside("h0.busy.com")
         self.client.zadd(f"{PREFIX}workers", {"dead": -1e6})
         self.one.beat()
         assert lease(self.idle)
@@ -106,7 +112,9 @@ class Crawl:
     def open(self, name: str) -> PromptStore:
         """A worker that is taken for dead soon: what it leaves behind must not be waited for in this test."""
         store: PromptStore = open_redis(
-            self.redis, Learning(), kind=PromptStore, lease_seconds=1.0, most_anew=99, redis_patience=0.0
+            *(self.redis, Learning()),
+            **{"kind": PromptStore, "lease_seconds": 1.0, "most_anew": 99, "redis_patience": 0.0},
+            ceilings=(Ceiling(10, 0, 0), Ceiling(0, 0, 0)),
         )
         store.server.worker = name
         return store

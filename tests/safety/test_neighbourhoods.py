@@ -1,10 +1,12 @@
 """Ceilings above hosts: the arithmetic of domains and addresses, by a clock of the test's own."""
 
 from collections import Counter
+from time import monotonic
 
 import numpy as np
 import pytest
 from scrapy.settings import Settings
+from scrapy.utils.test import get_crawler
 
 from focused.defaults import DEFAULTS, SETTINGS
 from focused.frontier.order import Order
@@ -19,7 +21,7 @@ from focused.safety.neighbourhoods import (
     address_group,
     registrable_domain,
 )
-from focused.scheduling.neighbours import ceilings_of
+from focused.scheduling.neighbours import ceilings_of, neighbours_of
 
 ANY = Ceiling(0, 0, 0)
 
@@ -293,8 +295,18 @@ def test_a_ceiling_is_never_below_the_pace_of_one_host():
     assert ceilings_of(settings(**none, CONCURRENT_REQUESTS_PER_DOMAIN=20)) == (ANY, ANY)
 
 
-def test_a_recorded_web_has_no_ceilings():
-    assert ceilings_of(settings(FOCUSED_REPLAY_WEB="web.warc.gz")) is None
+def test_a_crawl_has_ceilings_but_not_of_what_was_allowed_nor_of_a_recorded_web():
+    def opens(address, **own):
+        hosts = neighbours_of(get_crawler(settings_dict=dict(settings(TWISTED_REACTOR_ENABLED=False, **own))))
+        for n in range(100):
+            hosts.begin(f"h{n}.evil.com", is_new=True)
+            hosts.resolved(f"h{n}.evil.com", address)
+        return hosts.opens("h.evil.com", is_new=True)
+
+    assert opens(SERVER) > 0
+    assert opens("") > 0
+    assert opens("127.0.0.1") - monotonic() < 20, "none of them was met, and none is out"
+    assert opens(SERVER, FOCUSED_REPLAY_WEB="web.warc.gz") == 0
 
 
 def test_waits_are_counted_and_each_domain_is_told_once(caplog):

@@ -12,6 +12,10 @@
 --   order:H old:H zset, run:H string: the waiting links of host H by rank (3_hosts.lua)
 --   crowds      zset: number of a host -> how many of its links wait
 --   ready resting zset: hosts by the rank of their best link; asleep zset: when a host opens
+--   neighbours  hash: number of a host -> the names of its domain and of the address of its server (3_groups.lua)
+--   groups      hash: such a name -> how much is asked of its hosts together
+--   line:NAME   zset: hosts that wait for a group, by the rank of their best link; stands hash: host -> its line
+--   closed      zset: when the first of a line are to be let go
 --   suspects    zset: links that were out when their worker died; suspected hash: worker -> the one that it has
 --   workers     zset: last sign of life; answers hash: number and answer of a worker's last call
 --   leases:W    hash: what worker W has (5_leases.lua)
@@ -38,7 +42,7 @@ local call, INF, UNKNOWN = nil, 1 / 0, 0 / 0
 local WORKER, OPTIONS, NOW, PREFIX, SILENCE, SOON
 local META, IDS, LINKS, PAGES, ITEMS, HOSTS, NAMES, PACES, READY, RESTING, ASLEEP, SUSPECTS, SUSPECTED, TARGETS, DIGESTS,
   WORKERS, ANSWERS, OUTCOMES, LESSONS, TAUGHT, NOTES, RECENT, CROWDS, PAST, WORDS, SHORTS, GISTS, OUTDATED, SAID,
-  QUESTIONS
+  QUESTIONS, NEIGHBOURS, GROUPS, STANDS, CLOSED
 
 -- A suspect waits by itself: it was out when its worker died.
 local WAITING, LEASED, DONE, SUSPECT = 1, 2, 3, 4
@@ -58,6 +62,7 @@ local function begin(meta, worker, options)
   PAST, WORDS, SHORTS = PREFIX .. 'past', PREFIX .. 'words', PREFIX .. 'shorts'
   GISTS, OUTDATED, TAUGHT = PREFIX .. 'gists', PREFIX .. 'outdated', PREFIX .. 'taught'
   SAID, QUESTIONS = PREFIX .. 'said', PREFIX .. 'questions'
+  NEIGHBOURS, GROUPS, STANDS, CLOSED = PREFIX .. 'neighbours', PREFIX .. 'groups', PREFIX .. 'stands', PREFIX .. 'closed'
   -- Nobody called for so many seconds: Redis was away, or all workers were. Nobody is taken for dead because of that.
   SILENCE = math.min(5, OPTIONS.lease_seconds / 2)
   -- Links of hosts that will be ready within so many seconds are waited for.
@@ -71,6 +76,7 @@ local function damaged(how) error({ err = 'DAMAGED ' .. how }) end
 local function order_of(h) return PREFIX .. 'order:' .. h end
 local function run_of(h) return PREFIX .. 'run:' .. h end
 local function old_of(h) return PREFIX .. 'old:' .. h end
+local function line_of(name) return PREFIX .. 'line:' .. name end
 local function leases_of(worker) return PREFIX .. 'leases:' .. worker end
 
 local function bin(n) return struct.pack('>I4', n) end

@@ -8,7 +8,7 @@
 -- it rests, when the last request went out, cursor, turn of the run, pages, has it an `old`, where it is listed, rank
 -- there, when one of its links was leased last
 local HOST = '<fHHHBddIIIBBdd'
-local NOWHERE, IN_READY, IN_RESTING = 0, 1, 2
+local NOWHERE, IN_READY, IN_RESTING, IN_LINE = 0, 1, 2, 3
 local ASLEEP_TOO = 4
 -- Of hosts: what is known of them, their numbers by name; those to be placed anew, those to be written, the rank of the
 -- best link that came, and how many links more or less wait.
@@ -35,7 +35,11 @@ local function touch(h)
   return host(h)
 end
 
-local function host_number(name)
+-- Was nothing asked of a host so far?
+local function is_new(r) return r.pages == 0 and r.leased == -INF end
+
+-- The number of a host. One that is new belongs to these groups.
+local function host_number(name, neighbours)
   local h = numbers[name]
   if h then return h end
   local found = call('HGET', HOSTS, name)
@@ -44,6 +48,7 @@ local function host_number(name)
     h = call('HINCRBY', META, 'hosts', 1)
     call('HSET', HOSTS, name, bin(h))
     call('HSET', NAMES, bin(h), name)
+    if neighbours and neighbours ~= '' then set_names(h, neighbours) end
   end
   numbers[name] = h
   return h
@@ -113,19 +118,39 @@ local function best(h, r)
   return rank, n, is_in_run
 end
 
--- Put a host where it belongs: ready, or resting until it opens.
+-- A host stands in a line, or leaves the one in which it stood.
+local function stand(b, line, rank, again)
+  local stood = call('HGET', STANDS, b)
+  if stood and stood ~= line then call('ZREM', line_of(stood), b) end
+  if not line then
+    call('HDEL', STANDS, b)
+    return
+  end
+  call('ZADD', line_of(line), exact(-rank), b)
+  if stood ~= line then
+    call('HSET', STANDS, b, line)
+    local name = string.gsub(line, ' new$', '')
+    waited[name] = (waited[name] or 0) + 1
+  end
+  if not call('ZSCORE', CLOSED, line) then call('ZADD', CLOSED, exact(again), line) end
+end
+
+-- Put a host where it belongs: ready, resting until it opens, or in the line of a group that is full.
 local function place(h, r, rank)
   local b, at = bin(h), opening(r)
   local is_asleep, was_asleep = at > NOW, r.place >= ASLEEP_TOO
   local was = was_asleep and r.place - ASLEEP_TOO or r.place
-  local is = not rank and NOWHERE or is_asleep and IN_RESTING or IN_READY
+  local line, again
+  if rank and not is_asleep then line, again = line_for(h, is_new(r)) end
+  local is = not rank and NOWHERE or is_asleep and IN_RESTING or line and IN_LINE or IN_READY
   if is_asleep then
     call('ZADD', ASLEEP, at == INF and '+inf' or exact(at), b)
   elseif was_asleep then
     call('ZREM', ASLEEP, b)
   end
-  if was ~= NOWHERE and was ~= is then call('ZREM', was == IN_READY and READY or RESTING, b) end
-  if is ~= NOWHERE and (was ~= is or r.rank ~= rank) then
+  if is == IN_LINE or was == IN_LINE then stand(b, line, rank, again) end
+  if was ~= NOWHERE and was ~= IN_LINE and was ~= is then call('ZREM', was == IN_READY and READY or RESTING, b) end
+  if is ~= NOWHERE and is ~= IN_LINE and (was ~= is or r.rank ~= rank) then
     call('ZADD', is == IN_READY and READY or RESTING, exact(-rank), b)
   end
   r.place, r.rank = is + (is_asleep and ASLEEP_TOO or 0), rank or 0
@@ -161,6 +186,7 @@ local function settle()
       r.turn, r.pages, r.has_old, r.place, r.rank, r.leased)
   end
   if next(paces) then write_all(PACES, paces) end
+  write_groups()
   touched, changed, came = {}, {}, {}
 end
 
@@ -178,14 +204,39 @@ local function wake_due()
   end
 end
 
+-- Let go the best hosts of the lines whose time has come: as many as there is room for, whatever stands in line.
+local function open_lines()
+  for _, line in ipairs(call('ZRANGEBYSCORE', CLOSED, '-inf', exact(NOW), 'LIMIT', 0, 100)) do
+    local name, of_new = string.gsub(line, ' new$', '')
+    local room, again = room_of(name, of_new == 1)
+    for _, b in ipairs(room > 0 and call('ZRANGE', line_of(line), 0, math.min(room, 100) - 1) or {}) do
+      call('ZREM', line_of(line), b)
+      place_anew(unbin(b))
+    end
+    if call('EXISTS', line_of(line)) == 1 then
+      call('ZADD', CLOSED, exact(again), line)
+    else
+      call('ZREM', CLOSED, line)
+    end
+  end
+end
+
+-- Does a host belong to a group of which others stand in line?
+local function is_crowded(h)
+  for _, name in ipairs(names_of(h)) do
+    if call('EXISTS', line_of(name), line_of(name .. ' new')) > 0 then return true end
+  end
+  return false
+end
+
 -- The best score, at most 1, that waits for a host which will be ready soon. One that is kept by a link that has been out
--- for long may be kept by a dead worker.
+-- for long may be kept by a dead worker; and others are not held up by a group that has an endless supply of hosts.
 local function best_resting()
   for _, b in ipairs(call('ZRANGE', RESTING, 0, 4)) do
     local wake = call('ZSCORE', ASLEEP, b)
     local is_soon = wake and tonumber(wake) < NOW + SOON
     if wake == 'inf' then is_soon = host(unbin(b)).leased > NOW - SOON end
-    if is_soon then
+    if is_soon and not is_crowded(unbin(b)) then
       return math.min(-tonumber(call('ZSCORE', RESTING, b)), 1)
     end
   end

@@ -41,7 +41,7 @@ local function is_crowded_out(rank)
 end
 
 local function begin_to_wait(n, key, source, link, found, stamp)
-  local h = host_number(link.host)
+  local h = host_number(link.host, link.neighbours)
   local record = {
     state = WAITING, tries = 0, deaths = 0, depth = math.min(link.depth, 65535), best = 0, host = h,
     source = source, base = link.base, score = 0, stamp = stamp, length = link.length, request = link.request,

@@ -29,12 +29,16 @@ local function my_lease(token)
 end
 
 local function no_longer_counts(l)
-  if l.counts == 1 then free(l.host, l.unsent == 1) end
+  if l.counts == 1 then
+    free(l.host, l.unsent == 1)
+    count_back(l.host, 1)
+  end
   l.counts, l.unsent = 0, 0
 end
 
 local function counts_again(l)
   local r = touch(l.host)
+  count_out(l.host, is_new(r))
   r.out, r.unsent, r.leased = r.out + 1, r.unsent + 1, NOW
   l.counts, l.unsent = 1, 1
 end
@@ -118,7 +122,10 @@ local function hand_out(token, n, rank, is_suspect)
   }
 end
 
-local function is_open(h) return opening(host(h)) <= NOW end
+local function is_open(h)
+  local r = host(h)
+  return opening(r) <= NOW and not line_for(h, is_new(r))
+end
 
 local function lease_again(tokens)
   for _, token in ipairs(tokens) do
@@ -152,24 +159,32 @@ end
 
 local function lease_best(token, patience)
   wake_due()
+  open_lines()
   for _ = 1, 100 do
     local top = call('ZRANGE', READY, 0, 0, 'WITHSCORES')
-    if not top[1] then return nil end
+    if not top[1] then return nil, true end
     local h = unbin(top[1])
     local r = host(h)
     local rank, n, is_in_run = best(h, r)
-    if not rank or opening(r) > NOW or -rank > tonumber(top[2]) then
+    if not rank or opening(r) > NOW or line_for(h, is_new(r)) or -rank > tonumber(top[2]) then
       -- Its best link has gone or become worse.
       place_anew(h)
       -- One that was never placed there would stay at the top.
       if r.place ~= IN_READY then call('ZREM', READY, top[1]) end
     else
-      if patience > 0 and rank < patience and rank < patience * best_resting() then return nil end
+      if patience > 0 and rank < patience and rank < patience * best_resting() then return nil, true end
       if is_in_run then r.cursor = r.cursor + 1 else unlist(h, bin(n)) end
       touch(h)
       return hand_out(token, n, rank)
     end
   end
+end
+
+-- When the first host, or the first line, opens.
+local function next_opening()
+  local host, line = call('ZRANGE', ASLEEP, 0, 0, 'WITHSCORES')[2], call('ZRANGE', CLOSED, 0, 0, 'WITHSCORES')[2]
+  if line and (not host or host == 'inf' or tonumber(line) < tonumber(host)) then return line end
+  return host
 end
 
 -- Links wait or are out, but nobody has one, and no host has one to give, now or later: of deleted keys nothing comes, and
@@ -190,12 +205,15 @@ end
 -- The best link whose host may be fetched; those that this worker gave back under their lease first.
 function OPS.lease(op)
   settle()
-  local lease = lease_again(op[4]) or lease_suspect(op[2]) or lease_best(op[2], op[3])
+  local lease, is_all = lease_again(op[4]) or lease_suspect(op[2]), true
+  if not lease then lease, is_all = lease_best(op[2], op[3]) end
   settle()
   if lease then return lease end
-  local next = call('ZRANGE', ASLEEP, 0, 0, 'WITHSCORES')
-  check_hope(next[2])
-  if next[1] and next[2] ~= 'inf' then return { wake = tonumber(next[2]) - NOW, workers = call('ZCARD', WORKERS) } end
+  -- There may be others behind the hosts that were looked at.
+  if not is_all then return { wake = 0, workers = 0 } end
+  local wake = next_opening()
+  check_hope(wake)
+  if wake and wake ~= 'inf' then return { wake = tonumber(wake) - NOW, workers = call('ZCARD', WORKERS) } end
   return {}
 end
 
@@ -252,11 +270,47 @@ function OPS.at_work(op)
   end
 end
 
+-- A request that is no link's goes out to a host, for its robots.txt.
+function OPS.ask_beside(op)
+  for _, name in ipairs(names_of(host_number(op[2]))) do take_time(name) end
+end
+
+-- The server of a host has this address, '' for none; false: there is no ceiling above it. Its requests that are out count
+-- for it from now on. For how many seconds it is not to be asked, because that address is full.
+function OPS.resolved(op)
+  local h, name = host_number(op[2]), op[3]
+  local names = names_of(h)
+  if not name then
+    count_back(h, host(h).out)
+    has_shown(h)
+    set_names(h, '')
+    touch(h)
+    return 0
+  end
+  if name == '' or not ceiling_of(name) then return 0 end
+  for _, known in ipairs(names) do
+    if string.sub(known, 1, 8) == 'address:' then return 0 end
+  end
+  local r, g = touch(h), change_group(name)
+  local line, again = line_of_full(name, r.pages == 0)
+  set_names(h, table.concat(names, ' ') .. ' ' .. name)
+  g.out = g.out + r.out
+  if line then
+    -- Nothing was asked of it after all.
+    r.leased = r.pages == 0 and -INF or r.leased
+    waited[name] = (waited[name] or 0) + 1
+    return math.max(again - NOW, LOOK_AGAIN)
+  end
+  take_time(name)
+  if r.pages == 0 then meet(name, h) end
+  return 0
+end
+
 function OPS.mine(op) return call('HKEYS', leases_of(WORKER)) end
 
 -- A leased link leads to another address. Its evidence goes there, too, while that address is not done.
 function OPS.redirect(op)
-  local token, key, url, name = op[2], op[3], op[4], op[5]
+  local token, key, url, name, neighbours = op[2], op[3], op[4], op[5], op[7]
   local l = my_lease(token)
   if not l then return { followed = false, link = 0 } end
   local entry = entry_of(key)
@@ -286,7 +340,7 @@ function OPS.redirect(op)
     touch(new.host)
   else
     new = {
-      tries = 0, deaths = 0, depth = old.depth, best = 0, host = host_number(name), source = old.source, base = old.base,
+      tries = 0, deaths = 0, depth = old.depth, best = 0, host = host_number(name, neighbours), source = old.source, base = old.base,
       score = 0, stamp = old.stamp, length = #url, request = 0, key = key, kept = 0,
       rest = url .. string.rep('\0', -#url % 4),
     }

@@ -52,6 +52,7 @@ function OPS.acknowledge(op)
     end
     local r = touch(l.host)
     r.pages = r.pages + 1
+    if page.found == 1 then has_shown(l.host) end
   else
     free_digest(l)
   end

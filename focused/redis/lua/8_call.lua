@@ -48,12 +48,14 @@ local function standing()
   told.leased_elsewhere = told.leased - call('HLEN', leases_of(WORKER))
   told.last_lesson = number('lessons') + call('LLEN', LESSONS)
   told.outdated = call('SCARD', OUTDATED)
+  told.waited = waited
   return told
 end
 
 local function carry_out(keys, arguments)
   begin(keys[1], arguments[1], cmsgpack.unpack(arguments[3]))
   forget_hosts()
+  forget_groups()
   local number = tonumber(arguments[2])
   -- A call that was carried out, but whose answer was lost, comes again: it gets the same answer.
   if number > 0 then

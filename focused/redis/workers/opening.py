@@ -26,8 +26,11 @@ from focused.redis.workers.connection import connect, crawl_name, server_name, s
 from focused.redis.workers.ending import Ending
 from focused.redis.workers.learning import PooledTraining
 from focused.redis.workers.membership import Membership
+from focused.redis.workers.neighbours import SharedNeighbours
 from focused.redis.workers.questions import SharedCandidates
+from focused.safety.neighbourhoods import Neighbours, Waits
 from focused.scheduling.engine import EngineAccess
+from focused.scheduling.neighbours import ceilings_of
 from focused.scheduling.resume import identity_of, store_options, take_up
 from focused.topics.topic import Topic
 
@@ -65,7 +68,10 @@ def open_job(crawler: Crawler, parts: Parts) -> OpenJob:
 
     store = join(parts, crawler.settings, is_ending)
     company = Membership(crawler, parts, store, ending)
-    return OpenJob(store, PooledTraining(parts, store), company, candidates=SharedCandidates(store))
+    store.server.tell_of_wait = Waits(crawler.stats.inc_value)
+    neighbours = SharedNeighbours(store) if ceilings_of(crawler.settings) else Neighbours()
+    candidates = SharedCandidates(store)
+    return OpenJob(store, PooledTraining(parts, store), company, candidates=candidates, neighbours=neighbours)
 
 
 def join(parts: Parts, settings: BaseSettings, is_ending: Callable[[], bool]) -> RedisStore:
@@ -102,6 +108,7 @@ def _join(parts: Parts, settings: BaseSettings, client: Redis, is_ending: Callab
         most_waiting=read(settings, "FOCUSED_MOST_WAITING"),
         lease_seconds=read(settings, "FOCUSED_LEASE_SECONDS"),
         redis_patience=read(settings, "FOCUSED_REDIS_PATIENCE"),
+        ceilings=ceilings_of(settings),
         is_ending=is_ending,
         **store_options(parts, settings),
     )
