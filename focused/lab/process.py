@@ -21,7 +21,8 @@ _PEAK = re.compile(r"^VmHWM:\s*(\d+)", re.MULTILINE)
 LONGEST = 280.0
 """Seconds. Only waiting for something that never happens takes that long."""
 LOG, ITEMS, STATS = "crawl.log", "items.jsonl", "stats.json"
-OWN_SERVER: dict[str, Any] = {"DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": False}
+_CEILINGS = [f"FOCUSED_{group}_{what}" for group in ("DOMAIN", "ADDRESS") for what in ("RATE", "AT_ONCE", "NEW_HOSTS")]
+OWN_SERVER: dict[str, Any] = {"DOWNLOAD_DELAY": 0, "AUTOTHROTTLE_ENABLED": False, **dict.fromkeys(_CEILINGS, 0)}
 """Settings for a crawl of pages on our own server."""
 
 

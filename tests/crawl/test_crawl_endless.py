@@ -20,9 +20,6 @@ from tests.crawl.endless import GOOD, HOSTILE
 ON = "A star is seen through a telescope, and a galaxy is seen as many stars. " * 3
 OFF = "Simmer the onions in butter until they are soft, then add flour and milk. " * 3
 HOSTS, PAGES, DELAY = 4, 8, 0.2
-NONE = dict.fromkeys(
-    [f"FOCUSED_{group}_{what}" for group in ("DOMAIN", "ADDRESS") for what in ("RATE", "AT_ONCE", "NEW_HOSTS")], 0
-)
 LOOPBACK = {
     "DOWNLOAD_DELAY": DELAY,
     "DNS_RESOLVER": "tests.crawl.endless.Resolver",
@@ -58,7 +55,7 @@ def crawl_beside(
         hub = linking(*good, f"http://a.evil.example:{site.port}/", text=ON)
         site.pages = {url: linking(url, text=ON) for url in good} | {seed: hub}
         arguments = {"topic": "star galaxy telescope", "seeds": seed, "pages": pages}
-        result = run_crawl(arguments, folder=folder, settings={**NONE, **LOOPBACK, **settings})
+        result = run_crawl(arguments, folder=folder, settings={**LOOPBACK, **settings})
     assert result.exit_code == 0, result.log[-3_000:]
     return (
         result,
@@ -100,7 +97,7 @@ def test_the_rate_of_a_domain_is_bounded_over_all_workers(tmp_path: Path, redis:
     good = [f"http://www.good{host}.example/{page}" for page in range(PAGES) for host in range(HOSTS)]
     hub = linking(*good, "http://a.evil.example/", text=ON)
     pages = {url: linking(url, text=ON) for url in good} | {seed: hub}
-    settings = {**NONE, "DOWNLOAD_DELAY": DELAY, "FOCUSED_DOMAIN_RATE": rate, "FOCUSED_STOP_PAGES": len(pages) + 18}
+    settings = {"DOWNLOAD_DELAY": DELAY, "FOCUSED_DOMAIN_RATE": rate, "FOCUSED_STOP_PAGES": len(pages) + 18}
     arguments = {"topic": "star galaxy telescope", "seeds": seed}
     with (
         SiteServer(pages, missing=Hostile("h{}.evil.example", ON)) as site,

@@ -29,7 +29,7 @@ local others = 0
 for _, what in ipairs({
   'ids', 'pages', 'items', 'hosts', 'names', 'paces', 'ready', 'resting', 'asleep', 'crowds', 'suspects', 'targets',
   'digests', 'answers', 'lessons', 'notes', 'past', 'words', 'shorts', 'gists', 'taught', 'said',
-  'questions', 'model:' .. model, 'model:critic',
+  'questions', 'neighbours', 'groups', 'stands', 'model:' .. model, 'model:critic',
 }) do
   others = others + bytes_of(what)
 end
