@@ -23,7 +23,6 @@ from time import monotonic
 from tldextract import TLDExtract
 
 from focused.bounded import Bounded
-from focused.frontier.store import Closed
 from focused.safety.addresses import Address, is_public, literal_address
 
 logger = logging.getLogger(__name__)
@@ -68,9 +67,12 @@ class Ceiling:
 class Neighbours:
     """What a scheduler asks and tells of hosts, by their names. By itself there is no ceiling above any host."""
 
-    def opens(self, host: str, *, is_new: bool) -> float:
-        """When the neighbourhoods of a host may be asked for something; 0 = now. ``is_new``: it was never asked."""
-        return 0.0
+    def opens(self, host: str, *, is_new: bool) -> tuple[float, str]:
+        """When the neighbourhoods of a host may be asked for something, 0 = now; and the line in which it waits for it.
+
+        ``is_new``: it was never asked.
+        """
+        return 0.0, ""
 
     def begin(self, host: str, *, is_new: bool) -> None:
         """A request of the frontier goes out to a host."""
@@ -94,7 +96,7 @@ class Neighbours:
 
 
 @dataclass(slots=True)
-class _Group:
+class _Neighbourhood:
     """How a neighbourhood stands: when the next request may go out, how many are out, whom it met last, and when."""
 
     ceiling: Ceiling
@@ -151,7 +153,7 @@ class Neighbourhoods(Neighbours):
     ) -> None:
         self._ceilings = {DOMAIN: domain, ADDRESS: address}
         self._told, self._clock, self._is_exempt = told, clock, is_exempt
-        self._groups: dict[str, _Group] = {}
+        self._groups: dict[str, _Neighbourhood] = {}
         self._most = _GROUPS
         self._out: dict[str, _Out] = {}
         # The neighbourhood that an address is, '' where there is none; None for those that have no ceilings at all.
@@ -159,7 +161,7 @@ class Neighbourhoods(Neighbours):
         # Hosts of which nothing was asked after all, because their addresses were full.
         self._unmet: Bounded[str, None] = Bounded(_HOSTS)
 
-    def opens(self, host: str, *, is_new: bool) -> float:
+    def opens(self, host: str, *, is_new: bool) -> tuple[float, str]:
         now = self._clock()
         for name in self._names(host):
             group = self._groups.get(name)
@@ -168,8 +170,8 @@ class Neighbourhoods(Neighbours):
             )
             if opens:
                 self._told(name)
-                return Closed(opens, f"{name} new" if is_for_new else name)
-        return 0.0
+                return opens, f"{name} new" if is_for_new else name
+        return 0.0, ""
 
     def begin(self, host: str, *, is_new: bool) -> None:
         now, names = self._clock(), self._names(host)
@@ -213,7 +215,7 @@ class Neighbourhoods(Neighbours):
             return 0.0
         return self._move_in(host, out, self._group(group), group)
 
-    def _move_in(self, host: str, out: _Out, group: _Group, name: str) -> float:
+    def _move_in(self, host: str, out: _Out, group: _Neighbourhood, name: str) -> float:
         """The requests of a host that are out count for its address from now on."""
         now = self._clock()
         opens, _ = group.opens(now, is_new=True)
@@ -241,14 +243,14 @@ class Neighbourhoods(Neighbours):
             return []
         return [name for name in (named_group(host, self._is_exempt), address) if name]
 
-    def _group(self, name: str) -> _Group:
+    def _group(self, name: str) -> _Neighbourhood:
         group = self._groups.get(name)
         if group is None:
             if len(self._groups) >= self._most:
                 now = self._clock()
                 self._groups = {name: group for name, group in self._groups.items() if not group.is_idle(now)}
                 self._most = max(_GROUPS, 2 * len(self._groups))
-            group = self._groups[name] = _Group(self._ceilings[name.partition(":")[0]])
+            group = self._groups[name] = _Neighbourhood(self._ceilings[name.partition(":")[0]])
         return group
 
 

@@ -24,7 +24,7 @@ from scrapy.utils.asyncio import CallLaterResult, call_later
 from focused.critics.base import RELEVANT
 from focused.defaults import read
 from focused.errors import Refused
-from focused.frontier.store import Admitted, FrontierStore, Lease, LinkHost, NewLink, Outcome, StoreBroken
+from focused.frontier.store import Admitted, Closed, FrontierStore, Lease, LinkHost, NewLink, Outcome, StoreBroken
 from focused.job import OpenJob, place_of
 from focused.pages.urls import join, url_to_host, url_to_key
 from focused.parts import Asked
@@ -298,7 +298,10 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
             return float("inf")
         last = max(self._last.get(host.number, 0.0), pace.last)
         ready = max(last + pace.delay if pace.delay and last else 0.0, self._sleeping.get(host.name, 0.0))
-        return ready if ready > monotonic() else self.neighbours.opens(host.name, is_new=self._is_new(host))
+        if ready > monotonic():
+            return ready
+        opens, line = self.neighbours.opens(host.name, is_new=self._is_new(host))
+        return Closed(opens, line) if opens else 0.0
 
     def _is_new(self, host: LinkHost) -> bool:
         """Was nothing asked of a host so far?"""

@@ -47,7 +47,8 @@ class Crawl:
         self.told[name] += 1
 
     def opens(self, host):
-        return self.hosts.opens(host, is_new=host not in self.met)
+        opens, line = self.hosts.opens(host, is_new=host not in self.met)
+        return Closed(opens, line) if opens else 0.0
 
     def ask(self, host):
         """Begin a request, if it may be; False if not."""
@@ -301,7 +302,7 @@ def test_a_crawl_has_ceilings_but_not_of_what_was_allowed_nor_of_a_recorded_web(
         for n in range(100):
             hosts.begin(f"h{n}.evil.com", is_new=True)
             hosts.resolved(f"h{n}.evil.com", address)
-        return hosts.opens("h.evil.com", is_new=True)
+        return hosts.opens("h.evil.com", is_new=True)[0]
 
     assert opens(SERVER) > 0
     assert opens("") > 0
