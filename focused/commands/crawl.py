@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from pathlib import Path
 
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 from scrapy.utils.log import get_scrapy_root_handler
 
+from focused.files import check_room
 from focused.report.text import clean
 from focused.running.command import program
 
@@ -23,6 +25,7 @@ _FAILURES = {
     "archive_broken": _FAILED,
     "job_refused": _BAD_USE,
     "not_taught": _FAILED,
+    "output_broken": _FAILED,
     "refused": _BAD_USE,
     "start_error": _FAILED,
     "store_broken": _FAILED,
@@ -44,6 +47,17 @@ class Command(ScrapyCrawl):
         super().add_options(parser)
         parser.usage = f"{program()} crawl {self.syntax()}"
 
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Refuse a log for which there is no room: what it should say would be said nowhere."""
+        super().process_options(args, opts)
+        assert self.settings
+        name = self.settings["LOG_FILE"]
+        if name and self.settings["LOG_ENABLED"]:
+            try:
+                check_room(Path(name))
+            except OSError as error:
+                raise UsageError(f"LOG_FILE: {error}", print_help=False) from error
+
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         process = self.crawler_process
         assert process
@@ -61,6 +75,8 @@ class Command(ScrapyCrawl):
     def _report(self, crawler: Crawler) -> int:
         """The reason in the last line; a code that says whether it went well."""
         from focused.extensions.progress import summary
+        from focused.outputs import NOT_WRITTEN
+        from focused.parts import is_store_broken
         from focused.starting import refusal_of, topic_of
 
         if topic_of(crawler) is None and not refusal_of(crawler):
@@ -73,12 +89,15 @@ class Command(ScrapyCrawl):
         words = clean(str(stats.get_value("focused/stopped_by") or reason))
         if refusal_of(crawler) and _log_ends_with_errors():
             return _FAILURES[reason]
+        if reason not in _FAILURES and is_store_broken(crawler):
+            # At the very end.
+            reason = "store_broken"
         if reason in _FAILURES:
             return self._end(_FAILURES[reason], words)
         if reason == "finished" and not (stats.get_value("focused/job/pages") or stats.get_value("item_scraped_count")):
             return self._end(_FAILED, words)
         print(summary(stats.get_stats()), file=sys.stderr)
-        return 0
+        return _FAILED if stats.get_value(NOT_WRITTEN) else 0
 
     def _end(self, code: int, words: str) -> int:
         if self.settings and self.settings["LOG_FILE"] and code == _FAILED:
