@@ -38,6 +38,12 @@ _DEVICES = {Path("/dev"), Path("/dev/fd"), Path("/dev/pts")}
 _NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
+def write_text(path: Path, text: str) -> None:
+    """A file with this text, whole or not at all."""
+    with write_whole(path) as file:
+        file.write(text.encode())
+
+
 @contextmanager
 def write_whole(path: Path) -> Iterator[IO[bytes]]:
     """A file to write to, which takes its place (over one that is there) when all is written, and else leaves none.
@@ -157,12 +163,11 @@ def until_reader_stops() -> Iterator[None]:
     except BrokenPipeError:
         _print_no_more()
     except OSError as error:
-        try:
-            sys.stdout.flush()
-        except OSError:
-            _print_no_more()
-            raise NotWritten("standard output", error) from error
-        raise
+        # (`write_whole` names its file.)
+        if error.filename is not None or error.errno not in _NO_ROOM:
+            raise
+        _print_no_more()
+        raise NotWritten("standard output", error) from error
 
 
 def _print_no_more() -> None:

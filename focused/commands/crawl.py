@@ -13,23 +13,12 @@ from scrapy.exceptions import UsageError
 from scrapy.utils.log import get_scrapy_root_handler
 
 from focused.files import check_room
-from focused.report.text import clean
 from focused.running.command import program
 
 logger = logging.getLogger(__name__)
 
 _OURS = "focused"
-_BAD_USE, _FAILED = 2, 1
-# A crawl that ends for one of these reasons has not done what it was asked for.
-_FAILURES = {
-    "archive_broken": _FAILED,
-    "job_refused": _BAD_USE,
-    "not_taught": _FAILED,
-    "output_broken": _FAILED,
-    "refused": _BAD_USE,
-    "start_error": _FAILED,
-    "store_broken": _FAILED,
-}
+_FAILED = 1
 
 
 class Command(ScrapyCrawl):
@@ -76,7 +65,7 @@ class Command(ScrapyCrawl):
         """The reason in the last line; a code that says whether it went well."""
         from focused.extensions.progress import summary
         from focused.outputs import NOT_WRITTEN
-        from focused.parts import is_store_broken
+        from focused.running.ending import failure_of
         from focused.starting import refusal_of, topic_of
 
         if topic_of(crawler) is None and not refusal_of(crawler):
@@ -86,16 +75,11 @@ class Command(ScrapyCrawl):
         if reason is None:
             when = "twice, before everything was written" if stats.get_value("start_time") else "before it had begun"
             return self._end(_FAILED, f"interrupted {when}: run the same command again")
-        words = clean(str(stats.get_value("focused/stopped_by") or reason))
+        code, words = failure_of(crawler)
         if refusal_of(crawler) and _log_ends_with_errors():
-            return _FAILURES[reason]
-        if reason not in _FAILURES and is_store_broken(crawler):
-            # At the very end.
-            reason = "store_broken"
-        if reason in _FAILURES:
-            return self._end(_FAILURES[reason], words)
-        if reason == "finished" and not (stats.get_value("focused/job/pages") or stats.get_value("item_scraped_count")):
-            return self._end(_FAILED, words)
+            return code
+        if code:
+            return self._end(code, words)
         print(summary(stats.get_stats()), file=sys.stderr)
         return _FAILED if stats.get_value(NOT_WRITTEN) else 0
 

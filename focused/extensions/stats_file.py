@@ -9,7 +9,7 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 
 from focused.defaults import read
-from focused.files import write_whole
+from focused.files import write_text
 from focused.outputs import note_not_written
 from focused.parts import Component
 
@@ -29,7 +29,6 @@ class StatsFileExtension(Component):
         """Write all there is; what JSON does not know (a date) as text."""
         stats = json.dumps(self.crawler.stats.get_stats(), indent=1, sort_keys=True, default=str)
         try:
-            with write_whole(Path(self.path)) as file:
-                file.write(f"{stats}\n".encode())
+            write_text(Path(self.path), f"{stats}\n")
         except OSError as error:
             note_not_written(self.crawler, f"the statistics: {error}")

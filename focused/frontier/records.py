@@ -173,7 +173,8 @@ def _cannot(path: Path, done: str, error: OSError) -> JobDamaged:
 def is_no_damage(error: object) -> bool:
     """Did SQLite fail for what is around the file: a full disk, one that is read-only?"""
     code = getattr(error, "sqlite_errorcode", None)
-    return code is not None and code & 0xFF in _AROUND
+    # A file that is too short is damaged.
+    return code is not None and code != sqlite3.SQLITE_IOERR_SHORT_READ and code & 0xFF in _AROUND
 
 
 def unreadable(path: Path, error: object) -> JobDamaged:
