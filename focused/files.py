@@ -76,9 +76,9 @@ def write_whole(path: Path) -> Iterator[IO[bytes]]:
 def append_whole(file: IO[bytes], data: bytes | memoryview) -> None:
     """Write all of it to the end of an unbuffered file, or leave the file as it was. OSError says why not."""
     begin = None
-    # A pipe has no places.
+    # Others may append to it, too; and a pipe has no end.
     with suppress(OSError):
-        begin = file.tell()
+        begin = file.seek(0, os.SEEK_END)
     try:
         view = memoryview(data)
         while view:

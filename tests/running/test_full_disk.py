@@ -109,6 +109,18 @@ def test_a_file_of_items_that_reaches_a_limit_or_cannot_be_opened(tmp_path: Path
     assert [error.errno for error in told] == [errno.EFBIG, errno.ENOENT]
 
 
+def test_who_has_no_room_leaves_the_lines_of_others(tmp_path: Path) -> None:
+    """Several workers may append to one file."""
+    path = tmp_path / "items.jsonl"
+    mine = OutputFile(lambda: FullDisk(path, 2, errno.ENOSPC), lambda error: None)
+    with path.open("ab", buffering=0) as theirs:
+        for _ in range(3):
+            mine.write(LINE)
+            theirs.write(LINE)
+    mine.close()
+    assert path.read_bytes() == LINE * 4
+
+
 @pytest.mark.parametrize("kind", ["json", "jsonlines", "csv", "xml", "pickle", "marshal"])
 def test_each_format_is_written_as_to_any_file(kind: str, tmp_path: Path) -> None:
     exporter_class = load_object(Settings().getwithbase("FEED_EXPORTERS")[kind])
