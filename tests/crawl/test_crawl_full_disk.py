@@ -23,6 +23,8 @@ WORDS = {"topic": "star galaxy telescope", "seeds": next(iter(WEB.pages))}
 CONCURRENT = 4
 OWN = '''
 """What a test adds to a crawl."""
+import errno
+import os
 from pathlib import Path
 
 from scrapy import signals
@@ -43,6 +45,24 @@ class FullStorage:
 
     def store(self, file):
         file.close()
+
+
+class FullWhenItIsKept:
+    """The disk of files that are written whole has no room when they are to be kept."""
+
+    def __init__(self, crawler):
+        crawler.signals.connect(self.spider_opened, signals.spider_opened)
+
+    @classmethod
+    def from_crawler(cls, crawler):
+        return cls(crawler)
+
+    def spider_opened(self):
+        os.fsync = self.full
+
+    @staticmethod
+    def full(file):
+        raise OSError(errno.ENOSPC, "No space left on device")
 
 
 class FullLog:
@@ -119,10 +139,9 @@ def items_of(job: Path) -> list[str]:
 
 def test_what_the_job_has_is_written_again_when_there_is_room(crawl, tmp_path: Path, scrapy) -> None:
     job = tmp_path / "job"
-    files = {"FOCUSED_REPORT": "/dev/full", "FOCUSED_STATS_FILE": "/dev/full"}
-    storages = json.dumps({"full": "own.FullStorage"})
+    storages, full = json.dumps({"full": "own.FullStorage"}), json.dumps({"own.FullWhenItIsKept": 1})
     options = ("-o", "/dev/full:jsonlines", "-o", "full://somewhere:jsonlines")
-    result = crawl(options=options, FEED_STORAGES=storages, **files)
+    result = crawl(options=options, FEED_STORAGES=storages, EXTENSIONS=full)
     assert result.exit_code == 1
     assert "Traceback" not in result.log
     assert sorted(result.fetched) == sorted(WEB.pages), "the crawl went on"

@@ -16,6 +16,7 @@ from scrapy.settings import Settings
 from focused.arrays import Damaged
 from focused.critics.base import LearningCritic
 from focused.critics.choose import critic_for
+from focused.frontier.layout import SCHEMA
 from focused.frontier.records import FILE
 from focused.frontier.store import JobRefused, Outcome, StoreBroken
 from focused.parts import Parts, make_prioritizer
@@ -197,7 +198,7 @@ def test_a_repair_on_a_full_disk_counts_nothing_as_lost(
             repair_job(whole.folder, tmp_path / "new")
         assert list((tmp_path / "new").iterdir()) == []
     with monkeypatch.context() as patch:
-        patch.setattr(repair, "SCHEMA", f"{repair.SCHEMA}; PRAGMA max_page_count = 1;")
+        patch.setattr(repair, "SCHEMA", f"{SCHEMA}; PRAGMA max_page_count = 1;")
         with pytest.raises(JobRefused, match=r"full.*make room"):
             repair_job(whole.folder, tmp_path / "new")
     assert repair_job(whole.folder, tmp_path / "new").lost == []

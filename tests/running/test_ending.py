@@ -37,5 +37,5 @@ def test_how_a_crawl_has_ended(statistics: dict[str, Any], code_and_words: tuple
 def test_a_job_that_broke_when_it_was_closed(monkeypatch: pytest.MonkeyPatch) -> None:
     crawler = Crawler(WELL | {"focused/stopped_by": "the job cannot be written"})
     broken = SimpleNamespace(frontier=SimpleNamespace(is_broken=True))
-    monkeypatch.setitem(parts._OF, crawler, broken)
+    monkeypatch.setattr(parts, "_OF", {crawler: broken})
     assert failure_of(crawler) == (1, "the job cannot be written")
