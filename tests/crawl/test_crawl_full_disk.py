@@ -150,8 +150,8 @@ def test_what_the_job_has_is_written_again_when_there_is_room(crawl, tmp_path: P
     for words in (
         f"items cannot be written to '/dev/full' (No space left on device): {again}",
         "items cannot be written: OSError: [Errno 28] No space left on device",
-        "the report: '/dev/full' cannot be written (No space left on device): make room and try again; then `scrapy",
-        "the statistics: '/dev/full' cannot be written (No space left on device)",
+        f"the report: '{job}/report.html' cannot be written (No space left on device): make room and try again; then",
+        f"the statistics: '{tmp_path}/stats.json' cannot be written (No space left on device)",
     ):
         assert told(result, words) == 1, words
         assert f"\nnot written: {words}" in result.log
