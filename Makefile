@@ -9,11 +9,11 @@ INSTALL := $(PYTHON_IN_VENV) -m pip install --quiet --disable-pip-version-check 
 TEST_PROCESSES ?= 2
 
 .DEFAULT_GOAL := help
-# Hostile pages, servers, rules, files and Redis: what each stands for is in docs/safety.md.
+# Hostile pages, servers, rules, files, disks and Redis: what each stands for is in docs/safety.md.
 ATTACKS := $(addprefix tests/,pages/test_hostile_shapes.py middlewares/test_responses.py safety topics/test_untrusted_topics.py \
   report/test_damaged_jobs.py project/test_job_runs_no_code.py redis/test_damaged_crawl.py redis/test_pushed_seeds.py \
-  redis/test_crawl_names.py redis/test_shared_neighbours.py $(addprefix crawl/test_crawl_,broken_servers.py charsets.py \
-  damaged.py endless.py hostile.py redis_damaged.py redis_users.py))
+  redis/test_crawl_names.py redis/test_shared_neighbours.py running/test_full_disk.py $(addprefix crawl/test_crawl_,\
+  broken_servers.py charsets.py damaged.py endless.py full_disk.py hostile.py redis_damaged.py redis_users.py))
 
 .PHONY: help demo test attack lint types docs coverage wheel lowest matrix bench scrapyd lock clean
 

@@ -8,6 +8,7 @@ from scrapy.utils.misc import load_object
 from focused import settings as ours
 
 _TABLES = ("DOWNLOADER_MIDDLEWARES", "SPIDER_MIDDLEWARES", "ITEM_PIPELINES", "EXTENSIONS")
+_BY_SCHEME = ("DOWNLOAD_HANDLERS", "FEED_STORAGES")
 # Who a project is, and what Scrapy reads before it knows the spider.
 _PROJECTS = """
     ADDONS ASYNCIO_EVENT_LOOP BOT_NAME COMMANDS_MODULE FEED_EXPORT_ENCODING LOG_LEVEL LOG_VERSIONS NEWSPIDER_MODULE
@@ -35,8 +36,8 @@ def enable(settings: BaseSettings, *, our_spider: bool = True) -> None:
         if name in left_out:
             continue
         value = getattr(ours, name)
-        if name == "DOWNLOAD_HANDLERS":
-            _set_handlers(settings, value)
+        if name in _BY_SCHEME:
+            _set_by_scheme(settings, name, value)
             continue
         if name not in _TABLES:
             settings.set(name, value, "addon")
@@ -46,10 +47,10 @@ def enable(settings: BaseSettings, *, our_spider: bool = True) -> None:
                 settings.setdefault_in_component_priority_dict(name, load_object(path), number)
 
 
-def _set_handlers(settings: BaseSettings, handlers: dict[str, str]) -> None:
+def _set_by_scheme(settings: BaseSettings, name: str, ours: dict[str, str]) -> None:
     """Ours for the schemes for which a project has none of its own."""
-    priority = max(settings.getpriority("DOWNLOAD_HANDLERS") or 0, get_settings_priority("addon"))
-    settings.set("DOWNLOAD_HANDLERS", {**handlers, **settings.getdict("DOWNLOAD_HANDLERS")}, priority)
+    priority = max(settings.getpriority(name) or 0, get_settings_priority("addon"))
+    settings.set(name, {**ours, **settings.getdict(name)}, priority)
 
 
 def is_our_scheduler(settings: BaseSettings) -> bool:

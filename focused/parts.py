@@ -133,6 +133,12 @@ def parts_of(crawler: Crawler) -> Parts:
     return parts
 
 
+def is_store_broken(crawler: Crawler) -> bool:
+    """Has the job of a crawl failed?"""
+    parts = _OF.get(crawler)
+    return parts is not None and parts.frontier is not None and parts.frontier.is_broken
+
+
 def _make(crawler: Crawler) -> Parts:
     settings = crawler.settings
     topic = topic_of(crawler)

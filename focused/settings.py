@@ -47,10 +47,18 @@ REMOTE_CONTROL_ENABLED = False
 # Headers are bounded, and those with invalid names are skipped.
 DOWNLOAD_HANDLERS = dict.fromkeys(("http", "https"), "focused.safety.handler.LenientHandler")
 
+# Whole lines on a full disk, which is told once.
+FEED_STORAGES = {
+    "": "focused.outputs.ItemFileStorage",
+    "file": "focused.outputs.ItemFileStorage",
+    "stdout": "focused.outputs.ItemStdoutStorage",
+}
+
 SCHEDULER = "focused.scheduling.scheduler.FrontierScheduler"
 
 DOWNLOADER_MIDDLEWARES = {
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "focused.middlewares.log.LogMiddleware": 5,
     "focused.middlewares.judge.JudgeMiddleware": 10,
     "focused.middlewares.robots.RobotsMiddleware": 100,
     "focused.middlewares.html_only.HtmlOnlyMiddleware": 540,

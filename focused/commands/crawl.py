@@ -5,28 +5,20 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
+from pathlib import Path
 
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 from scrapy.utils.log import get_scrapy_root_handler
 
-from focused.report.text import clean
+from focused.files import check_room
 from focused.running.command import program
 
 logger = logging.getLogger(__name__)
 
 _OURS = "focused"
-_BAD_USE, _FAILED = 2, 1
-# A crawl that ends for one of these reasons has not done what it was asked for.
-_FAILURES = {
-    "archive_broken": _FAILED,
-    "job_refused": _BAD_USE,
-    "not_taught": _FAILED,
-    "refused": _BAD_USE,
-    "start_error": _FAILED,
-    "store_broken": _FAILED,
-}
+_FAILED = 1
 
 
 class Command(ScrapyCrawl):
@@ -43,6 +35,17 @@ class Command(ScrapyCrawl):
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         parser.usage = f"{program()} crawl {self.syntax()}"
+
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        """Refuse a log for which there is no room: what it should say would be said nowhere."""
+        super().process_options(args, opts)
+        assert self.settings
+        name = self.settings["LOG_FILE"]
+        if name and self.settings["LOG_ENABLED"]:
+            try:
+                check_room(Path(name))
+            except OSError as error:
+                raise UsageError(f"LOG_FILE: {error}", print_help=False) from error
 
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         process = self.crawler_process
@@ -61,6 +64,8 @@ class Command(ScrapyCrawl):
     def _report(self, crawler: Crawler) -> int:
         """The reason in the last line; a code that says whether it went well."""
         from focused.extensions.progress import summary
+        from focused.outputs import NOT_WRITTEN
+        from focused.running.ending import failure_of
         from focused.starting import refusal_of, topic_of
 
         if topic_of(crawler) is None and not refusal_of(crawler):
@@ -70,15 +75,13 @@ class Command(ScrapyCrawl):
         if reason is None:
             when = "twice, before everything was written" if stats.get_value("start_time") else "before it had begun"
             return self._end(_FAILED, f"interrupted {when}: run the same command again")
-        words = clean(str(stats.get_value("focused/stopped_by") or reason))
+        code, words = failure_of(crawler)
         if refusal_of(crawler) and _log_ends_with_errors():
-            return _FAILURES[reason]
-        if reason in _FAILURES:
-            return self._end(_FAILURES[reason], words)
-        if reason == "finished" and not (stats.get_value("focused/job/pages") or stats.get_value("item_scraped_count")):
-            return self._end(_FAILED, words)
+            return code
+        if code:
+            return self._end(code, words)
         print(summary(stats.get_stats()), file=sys.stderr)
-        return 0
+        return _FAILED if stats.get_value(NOT_WRITTEN) else 0
 
     def _end(self, code: int, words: str) -> int:
         if self.settings and self.settings["LOG_FILE"] and code == _FAILED:

@@ -177,6 +177,7 @@ def summary(stats: Mapping[str, Any]) -> str:
         f"harvest {stats.get('focused/job/harvest', 0.0):.3f}",
         f"{requests}; links: {counts}" if counts else requests,
         *(f"{what}: {stats[name]}" for what, name in _PLACES.items() if stats.get(name)),
+        *(f"not written: {words}" for words in stats.get("focused/not_written", ())),
         f"The crawl ended: {stats.get('focused/stopped_by') or stats.get('finish_reason')}",
     )
     return "\n".join(lines)

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import logging
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from scrapy import signals
 from scrapy.crawler import Crawler
 from scrapy.utils.job import job_dir
 
 from focused.defaults import read
-from focused.frontier.store import JobRefused
+from focused.frontier.store import JobDamaged, JobRefused
+from focused.outputs import note_not_written
 from focused.parts import Component
 from focused.report.html import write_report
 from focused.report.job_reader import JobReader
 from focused.scheduling.starts import note_end
+
+if TYPE_CHECKING:
+    from focused.scheduling.dispatcher import Dispatcher
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +31,7 @@ IN_THE_JOB = "job"
 
 
 class ReportExtension(Component):
-    """The last thing that is done with a job. What goes wrong here is logged: the crawl itself went well."""
+    """The last thing that is done with a job. A report that cannot be written is told: the crawl itself went well."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -50,13 +57,27 @@ class ReportExtension(Component):
                     self.path,
                 )
             return
+        if parts.frontier.is_gone:
+            # What is at the place of its job may be another's by now.
+            return
         stats = self.crawler.stats
-        try:
-            figures = {"requests": stats.get_value("downloader/request_count", 0)}
+        figures = {"requests": stats.get_value("downloader/request_count", 0)}
+        with self._telling(f"how the crawl ended is not noted in {str(folder)!r}: "):
             note_end(folder, str(stats.get_value("focused/stopped_by", "")), figures)
-            if self.path is not None:
-                with JobReader.open(folder) as reader:
-                    write_report(reader, self.path)
+        if self.path is not None:
+            again = f"; then `scrapy report {folder}` writes it" if parts.job.lasts else ""
+            with self._telling("the report: ", again), JobReader.open(folder) as reader:
+                write_report(reader, self.path)
                 stats.set_value("focused/report/path", str(self.path))
-        except (OSError, sqlite3.Error, JobRefused) as error:
-            logger.warning("The report could not be written (%s); `scrapy report` writes it again", error)
+
+    @contextmanager
+    def _telling(self, what: str, again: str = "") -> Iterator[None]:
+        """Say what could not be written, unless that was said of the job already."""
+        try:
+            yield
+        except (OSError, sqlite3.Error, JobDamaged) as error:
+            if not cast("Dispatcher", self.parts.frontier).is_broken:
+                note_not_written(self.crawler, f"{what}{error}{again}")
+        except JobRefused as error:
+            # Another crawl has begun.
+            logger.warning("%s%s", what, error)

@@ -9,6 +9,8 @@ from scrapy import signals
 from scrapy.crawler import Crawler
 
 from focused.defaults import read
+from focused.files import write_text
+from focused.outputs import note_not_written
 from focused.parts import Component
 
 
@@ -25,5 +27,8 @@ class StatsFileExtension(Component):
 
     def engine_stopped(self) -> None:
         """Write all there is; what JSON does not know (a date) as text."""
-        stats = self.crawler.stats.get_stats()
-        Path(self.path).write_text(json.dumps(stats, indent=1, sort_keys=True, default=str) + "\n", "utf-8")
+        stats = json.dumps(self.crawler.stats.get_stats(), indent=1, sort_keys=True, default=str)
+        try:
+            write_text(Path(self.path), f"{stats}\n")
+        except OSError as error:
+            note_not_written(self.crawler, f"the statistics: {error}")

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from focused.arrays import Damaged
-from focused.frontier.records import FILE, Lock, connect, damaged, open_records
-from focused.frontier.store import StoreBroken
+from focused.files import identity as identity_of
+from focused.frontier.records import FILE, Lock, connect, damaged, is_no_damage, open_records, unreadable
+from focused.frontier.store import JobGone, StoreBroken
 
 
 class JobFile:
@@ -26,6 +27,9 @@ class JobFile:
         self._lock = Lock(folder)
         try:
             self._db = open_records(self.path, identity)
+            beside = self.path.with_name(f"{self.path.name}-wal")
+            # (Some file systems have no shared memory, and so no second file.)
+            self._files = {path: found for path in (self.path, beside) if (found := identity_of(path))}
         except BaseException:
             self._lock.release()
             raise
@@ -68,17 +72,22 @@ class JobFile:
         self._attempt(overwrite)
 
     def commit(self) -> None:
-        """Make everything so far outlast the process."""
+        """Make everything so far outlast the process; JobGone if its file is no longer where it was.
+
+        One that was only moved has it all, and can be put back.
+        """
         self._attempt(self._db.commit)
+        self._check_place()
 
     @contextmanager
     def reader(self) -> Iterator[sqlite3.Connection]:
         """A connection of its own for a thread; it sees what was committed."""
+        self._check_place()
         try:
             with closing(connect(self.path)) as connection:
                 yield connection
         except sqlite3.DatabaseError as error:
-            raise damaged(self.path, error) from error
+            raise unreadable(self.path, error) from error
 
     def close(self) -> None:
         """Let go of the file."""
@@ -94,19 +103,31 @@ class JobFile:
         try:
             work()
         except sqlite3.OperationalError as error:
-            raise self._break(
-                error,
-                f"the job's file {str(self.path)!r} cannot be written ({error}); "
-                f"what was acknowledged is safe: make room and start the same command again",
-            ) from error
+            raise self._break(error, is_write=True) from error
         except (sqlite3.DatabaseError, Damaged) as error:
             raise self._break(error) from error
 
-    def _break(self, error: Exception, what: str = "") -> StoreBroken:
-        """From now on everything is refused, with ``what``, or because the file is damaged."""
+    def _check_place(self) -> None:
+        """JobGone if a file of the job is no longer there; SQLite goes on writing to one that was deleted."""
+        for path, was in self._files.items():
+            if identity_of(path) != was:
+                self._broken = JobGone(
+                    f"the job's file {str(path)!r} is gone (deleted, moved, replaced or unmounted): put back what was "
+                    f"there, if you can, and start the same command again"
+                )
+                raise self._broken
+
+    def _break(self, error: Exception, *, is_write: bool = False) -> StoreBroken:
+        """From now on everything is refused: the file cannot be written, or is damaged."""
         if isinstance(error, sqlite3.ProgrammingError):
             raise error
         with suppress(sqlite3.Error):
             self._db.rollback()
-        self._broken = StoreBroken(what) if what else damaged(self.path, error)
+        if is_no_damage(error) or (is_write and isinstance(error, sqlite3.OperationalError)):
+            self._broken = StoreBroken(
+                f"the job's file {str(self.path)!r} cannot be written ({error}); "
+                f"what was acknowledged is safe: make room and start the same command again"
+            )
+        else:
+            self._broken = damaged(self.path, error)
         return self._broken

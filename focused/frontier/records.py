@@ -27,6 +27,7 @@ _LOCK = "lock"
 REPAIRED = "repaired"
 """The note of a job that was saved from a damaged one."""
 _TRIES, _BETWEEN = 5, 0.02
+_AROUND = {sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN}
 # So many numbers fit into one SQL statement.
 _AT_ONCE = 500
 _ANYBODYS: Mapping[str, str] = MappingProxyType({})
@@ -169,8 +170,20 @@ def _cannot(path: Path, done: str, error: OSError) -> JobDamaged:
     return JobDamaged(f"{str(path)!r} cannot be {done}: {error.strerror}; fix that, or give another JOBDIR")
 
 
+def is_no_damage(error: object) -> bool:
+    """Did SQLite fail for what is around the file: a full disk, one that is read-only?"""
+    code = getattr(error, "sqlite_errorcode", None)
+    # A file that is too short is damaged.
+    return code is not None and code != sqlite3.SQLITE_IOERR_SHORT_READ and code & 0xFF in _AROUND
+
+
 def unreadable(path: Path, error: object) -> JobDamaged:
-    """A file of which SQLite, or we, cannot make anything."""
+    """A file of which SQLite, or we, cannot make anything; or there is no room to read it."""
+    if is_no_damage(error):
+        return JobDamaged(
+            f"{str(path)!r} cannot be read or written ({in_one_line(error)}): make room, or make it writable, and try "
+            f"again"
+        )
     return JobDamaged(f"{str(path)!r} is not a readable job file ({in_one_line(error)}): {way_out(path)}")
 
 

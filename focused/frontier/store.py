@@ -66,6 +66,10 @@ class StoreBroken(RuntimeError):
     """The store cannot be written (a full disk, a server that is gone); what was acknowledged before is safe."""
 
 
+class JobGone(StoreBroken):
+    """A job's file is not where it was when it was opened."""
+
+
 class JobRefused(ValueError):
     """A job folder that this crawl must not use; the message says why and what to do."""
 

@@ -18,6 +18,7 @@ from focused.critics.base import Critic
 from focused.critics.choose import Choice, choose_critic
 from focused.critics.models import Card, save_critic
 from focused.critics.teach import fit_for_use
+from focused.files import write_text
 from focused.lab.bounds import Truth
 from focused.lab.chosen import ChosenTopic
 from focused.lab.given import GivenToCritic, parse_given
@@ -99,7 +100,7 @@ class Case:
         if self.examples:
             keys["examples"] = self.table.name
         keys |= {"critic": topic.critic, "prioritizer": prioritizer, "settings": topic.settings}
-        file.write_text(to_toml(keys), "utf-8")
+        write_text(file, to_toml(keys))
         return file
 
 
@@ -130,10 +131,10 @@ class Preparer:
             # Each draw has its critic, and a critic its verdicts.
             case = Case(chosen, replace(ground), folder, models, examples, number)
             lines = [f"{name}\t{url}" for url, name in examples.items()]
-            case.table.write_text("\n".join(["class\turl", *lines, ""]), "utf-8")
-            case.ignored.write_text("\n".join([*chosen.examples, ""]), "utf-8")
+            write_text(case.table, "\n".join(["class\turl", *lines, ""]))
+            write_text(case.ignored, "\n".join([*chosen.examples, ""]))
             labelled = [self.web.urls[row] for row in np.flatnonzero(ground.labelled).tolist()]
-            case.labelled.write_text("\n".join([*labelled, ""]), "utf-8")
+            write_text(case.labelled, "\n".join([*labelled, ""]))
             cases.append(case)
         return cases
 

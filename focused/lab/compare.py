@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.files import write_whole
 from focused.lab.bounds import JUDGED, walk
 from focused.lab.calibration import measure_calibration
 from focused.lab.cases import Case, Preparer, draw_starts, judge_all
@@ -171,7 +172,8 @@ class Comparison:
                     state, _ = study_lessons(reader)
             except NothingLearned as error:
                 raise ValueError(f"{folder / JOB}: {error}") from error
-            files[folder].write_bytes(state)
+            with write_whole(files[folder]) as file:
+                file.write(state)
 
     def _measured(self, task: Task) -> MeasuredCrawl:
         folder, case = self.crawls.folder(task), task.case

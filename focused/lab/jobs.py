@@ -109,4 +109,7 @@ def _check(job: Job, wrong: str) -> None:
     if not wrong and (job.folder / STATS).exists():
         return
     log = (job.folder / LOG).read_text("utf-8", "replace") if (job.folder / LOG).exists() else ""
-    raise JobFailed(f"the crawl in {job.folder} failed ({wrong.strip()[-2000:]}); its log ends:\n{log[-2000:]}")
+    told = [line for line in log.splitlines() if " ERROR: " in line]
+    # What a traceback belongs to is said around it.
+    shown = told[0] if told and "Traceback" not in log else f"\n{log[-2000:]}"
+    raise JobFailed(f"the crawl in {job.folder} failed ({wrong.strip()[-2000:]}); its log says: {shown}")

@@ -8,6 +8,7 @@ from itertools import chain
 from pathlib import Path
 from statistics import fmean
 
+from focused.files import write_text
 from focused.lab.calibration_table import calibration_table, topic_calibration_tables
 from focused.lab.measure import CURVE_EVERY
 from focused.lab.plan import MeasuredCrawl, Results, taught_to_text
@@ -45,7 +46,7 @@ def write_page(results: Results, folder: Path) -> Path:
     for topic, table in zip(topics, every, strict=False):
         chart = _curves(results, topic, lambda run: run.figures.curve, title=topic, label="targets found")
         parts += [_table(table), chart, *_likeness(results, topic)]
-        (folder / f"{topic.replace('/', '_')}.svg").write_text(chart, "utf-8")
+        write_text(folder / f"{topic.replace('/', '_')}.svg", chart)
     means = [*every[len(topics) :], request_table(results), likeness_table(results) if len(topics) > 1 else None]
     parts += [_table(table) for table in means if table]
     calibration = calibration_table(results)
@@ -57,7 +58,7 @@ def write_page(results: Results, folder: Path) -> Path:
         lines = "".join(f"<li>{escape(taught_to_text(taught))}</li>" for taught in results.taught)
         parts.append(f"<details><summary>How prioritizers were taught</summary><ul>{lines}</ul></details>")
     page = folder / "compare.html"
-    page.write_text("\n".join(parts), "utf-8")
+    write_text(page, "\n".join(parts))
     return page
 
 

@@ -15,6 +15,7 @@ from scrapy.utils.log import configure_logging
 from scrapy.utils.project import get_project_settings
 from scrapy.utils.reactor import install_reactor
 
+from focused.running.ending import failure_of
 from focused.running.helper import questions
 
 
@@ -38,12 +39,13 @@ async def _run(arguments: dict[str, str], own: dict[str, Any]) -> str:
     settings: Settings = get_project_settings()
     settings.setdict(own, priority="cmdline")
     runner = AsyncCrawlerRunner(settings)
-    crawl: Coroutine[Any, Any, None] = runner.crawl("focused", **arguments)  # type: ignore[assignment]
     try:
+        crawler = runner.create_crawler("focused")
+        crawl: Coroutine[Any, Any, None] = runner.crawl(crawler, **arguments)  # type: ignore[assignment]
         await crawl
     except Exception as error:  # whatever it is, it is told, and the next job is not to blame
         return f"{type(error).__name__}: {error}"
-    return ""
+    return failure_of(crawler)[1]
 
 
 if __name__ == "__main__":

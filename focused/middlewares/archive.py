@@ -8,6 +8,7 @@ no room, the crawl ends; the links whose pages could not be written wait for its
 from __future__ import annotations
 
 import logging
+from errno import ENOENT
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from twisted.internet.threads import deferToThread
 from focused.defaults import read
 from focused.errors import Postponed
 from focused.middlewares.html_only import why_not_html
+from focused.outputs import note_not_written
 from focused.parts import Component
 from focused.starting import topic_of
 from focused.topics.identity import slug
@@ -66,7 +68,10 @@ class ArchiveMiddleware(Component):
     def spider_closed(self) -> None:
         """Close the file."""
         if self._files is not None:
-            self._files.close()
+            try:
+                self._files.close()
+            except OSError as error:
+                self._give_up(error)
 
     async def process_response(self, request: Request, response: Response) -> Response:
         """Write the exchange, then let the response go on."""
@@ -87,11 +92,12 @@ class ArchiveMiddleware(Component):
         if self._broken:
             return
         self._broken = True
-        words = (
-            f"the archive in {str(self._place)!r} cannot be written ({error.strerror or error}): make room and start "
-            f"the same command again; nothing is lost"
-        )
-        logger.error("%s", words)
+        # (What was deleted is lost.)
+        way_out = "make room and start the same command again; nothing is lost"
+        if error.errno == ENOENT:
+            way_out = "put back what was there, if you can, and start the same command again"
+        words = f"the archive in {str(self._place)!r} cannot be written ({error.strerror or error}): {way_out}"
+        note_not_written(self.crawler, words)
         self.crawler.stats.set_value("focused/stopped_by", words)
         _schedule_coro(self.crawler.engine.close_spider_async(reason="archive_broken"))
 

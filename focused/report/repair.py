@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import closing, suppress
+from collections.abc import Generator, Iterator
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from pathlib import Path
@@ -21,7 +21,7 @@ from focused.arrays import Damaged, load_arrays
 from focused.files import make_folder
 from focused.frontier.evidence import check_numbers
 from focused.frontier.layout import FORMAT, MODELS, RULES, SCHEMA, is_sound, numbers_of, problems
-from focused.frontier.records import FILE, REPAIRED, file_in, lock_holder
+from focused.frontier.records import FILE, REPAIRED, file_in, is_no_damage, lock_holder
 from focused.frontier.store import JobDamaged, JobRefused, Outcome, State
 from focused.pages.evidence import Evidence
 from focused.pages.urls import url_to_host, url_to_key
@@ -66,7 +66,7 @@ def repair_job(job: str | Path, folder: Path) -> Saved:
     make_folder("--repair", folder)
     if any(folder.iterdir()):
         raise JobRefused(f"--repair {str(folder)!r}: it is not empty; give a new folder")
-    with TemporaryDirectory(dir=folder) as place:
+    with _room_in(folder), TemporaryDirectory(dir=folder) as place:
         copy, new = Path(place) / FILE, Path(place) / "new.db"
         shutil.copyfile(path, copy)
         wal = path.with_name(f"{path.name}-wal")
@@ -78,14 +78,36 @@ def repair_job(job: str | Path, folder: Path) -> Saved:
     return saved
 
 
+@contextmanager
+def _room_in(folder: Path) -> Iterator[None]:
+    """JobRefused if there is none."""
+    try:
+        yield
+    except (OSError, sqlite3.OperationalError) as error:
+        if isinstance(error, sqlite3.Error) and not is_no_damage(error):
+            raise
+        why = getattr(error, "strerror", None) or error
+        raise JobRefused(
+            f"--repair {str(folder)!r} cannot be written ({why}): make room for twice the job, or give another folder"
+        ) from error
+
+
+@contextmanager
+def _until_damage() -> Iterator[None]:
+    """Go on after what cannot be read. A full disk is no damage: what is there would count as lost."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if is_no_damage(error):
+            raise
+
+
 def _open(copy: Path) -> sqlite3.Connection:
     """The old file. Where its first page is damaged, which says where all others are, it is given that of a new one."""
-    connection = sqlite3.connect(copy)
-    try:
+    connection, is_there = sqlite3.connect(copy), None
+    with _until_damage():
         connection.execute("SELECT count(*) FROM sqlite_master WHERE name IN ('links', 'pages')").fetchone()
         is_there = connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'links'").fetchone()
-    except sqlite3.DatabaseError:
-        is_there = False
     if not is_there and copy.stat().st_size >= _PAGE_SIZE:
         connection.close()
         with closing(sqlite3.connect(":memory:")) as fresh:
@@ -139,20 +161,22 @@ class _Repair:
             return
         names, places = ", ".join(there), ", ".join("?" * len(there))
         rows = self._by_name(table, names) if table in _BY_NAME else self._by_number(table, names)
-        self._new.executemany(f"INSERT OR IGNORE INTO {table}({names}) VALUES ({places})", rows)  # noqa: S608
+        # Closed while the old file is open, whatever comes.
+        with closing(rows):
+            self._new.executemany(f"INSERT OR IGNORE INTO {table}({names}) VALUES ({places})", rows)  # noqa: S608
 
     def _ask(self, query: str, *values: Any) -> list[Any]:
         """All that can be read of the answer, in its order."""
         found: list[Any] = []
-        with suppress(sqlite3.DatabaseError):
-            found.extend(self._until_damage(query, *values))
+        with _until_damage():
+            found.extend(self._rows(query, *values))
         return found
 
-    def _until_damage(self, query: str, *values: Any) -> Iterator[Any]:
+    def _rows(self, query: str, *values: Any) -> Iterator[Any]:
         with closing(self._old.execute(query, values)) as rows:
             yield from rows
 
-    def _by_name(self, table: str, names: str) -> list[Any]:
+    def _by_name(self, table: str, names: str) -> Generator[Any, None, None]:
         """A few rows: from both ends, and one by one where only a value is damaged."""
         key = next(iter(RULES[table]))
         rows = {}
@@ -162,9 +186,9 @@ class _Repair:
             for (name,) in self._ask(f"SELECT {key} FROM {table} ORDER BY 1 {order}"):  # noqa: S608  # our names
                 for row in self._ask(f"SELECT {names} FROM {table} WHERE {key} = ?", name):  # noqa: S608  # our names
                     rows[name] = row
-        return list(rows.values())
+        yield from rows.values()
 
-    def _by_number(self, table: str, names: str) -> Iterator[Any]:
+    def _by_number(self, table: str, names: str) -> Generator[Any, None, None]:
         """Rows in stretches, each from both ends; what lies between is divided, the largest first."""
         query = f"SELECT rowid, {names} FROM {table} NOT INDEXED WHERE rowid BETWEEN ? AND ? ORDER BY rowid"  # noqa: S608
         most = 2**32 if table == "words" else self._most
@@ -173,18 +197,17 @@ class _Repair:
             _, low, high = heappop(stretches)
             probes += 1
             last = low - 1
-            is_whole = True
-            try:
-                for number, *row in self._until_damage(query, low, high):
+            is_whole = False
+            with _until_damage():
+                for number, *row in self._rows(query, low, high):
                     last = number
                     yield row
-            except sqlite3.DatabaseError:
-                is_whole = False
+                is_whole = True
             if is_whole:
                 continue
             lost, first = True, high + 1
-            with suppress(sqlite3.DatabaseError):
-                for number, *row in self._until_damage(f"{query} DESC", last + 1, high):
+            with _until_damage():
+                for number, *row in self._rows(f"{query} DESC", last + 1, high):
                     first = number
                     yield row
             low, high = last + 1, first - 1

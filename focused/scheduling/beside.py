@@ -6,8 +6,6 @@ scheduler decides. A page's link is leased when the page has come, and acknowled
 
 from __future__ import annotations
 
-from contextlib import nullcontext, suppress
-
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
@@ -135,8 +133,10 @@ class Beside(Dispatcher):
         if not self.is_broken:
             self._settle()
         self.parts.learning.close()
-        with suppress(StoreBroken) if self.is_broken else nullcontext():
+        try:
             self.store.close()
+        except StoreBroken as error:
+            self.give_up(error)
 
 
 def open_job_beside(crawler: Crawler) -> None:

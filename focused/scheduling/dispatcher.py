@@ -15,6 +15,7 @@ from focused.frontier.store import (
     SEED_RANK,
     Admitted,
     FrontierStore,
+    JobGone,
     JobRefused,
     Lease,
     NewLink,
@@ -46,7 +47,8 @@ class Dispatcher(Component):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        self.is_broken = False
+        # Can the store not be written? Is its file gone?
+        self.is_broken = self.is_gone = False
         self.cannot_begin = ""
         # No more pages, and relevant ones, than these are handed out; 0: any number.
         self.most_pages = self.most_found = 0
@@ -105,7 +107,7 @@ class Dispatcher(Component):
     def give_up(self, error: StoreBroken) -> None:
         """End the crawl: the store cannot be written. Nothing that was acknowledged is lost."""
         if not self.is_broken:
-            self.is_broken = True
+            self.is_broken, self.is_gone = True, isinstance(error, JobGone)
             logger.error("%s", error)
             self.crawler.stats.set_value("focused/stopped_by", str(error))
             _schedule_coro(self.crawler.engine.close_spider_async(reason="store_broken"))

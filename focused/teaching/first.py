@@ -71,7 +71,7 @@ def _check_feeds(settings: BaseSettings) -> None:
     is_option = settings.getpriority("FEEDS") == SETTINGS_PRIORITIES["cmdline"]
     for uri, options in settings.getdict("FEEDS").items():
         storage = storages.get(urlsplit(str(uri)).scheme)
-        if storage and load_object(storage) is FileFeedStorage:
+        if storage and issubclass(load_object(storage), FileFeedStorage):
             option = "-O" if options.get("overwrite") else "-o"
             # No file has a name with placeholders in it: what is checked then is the folder.
             path = Path(FileFeedStorage(str(uri)).path)

@@ -8,6 +8,7 @@ back and closed by the next start. Whoever reads only ``*.warc.gz`` reads only w
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import gzip
 import os
@@ -27,6 +28,8 @@ from urllib.parse import urlsplit
 from fastwarc.warc import WarcRecord, WarcRecordType
 from scrapy import Request
 from scrapy.http import Response
+
+from focused.files import append_whole, identity
 
 ENDING, OPEN = ".warc.gz", ".open"
 # Level 9 takes three times as long for 1 % less.
@@ -52,6 +55,7 @@ class WarcFiles:
         self._stem = place.name.removesuffix(ENDING) if is_file else name
         self._size, self._info = size, info
         self._file: IO[bytes] | None = None
+        self._identity: tuple[int, int] | None = None
         self._lock = Lock()
         self.folder.mkdir(parents=True, exist_ok=True)
         self.repaired = repair(self.folder, self._stem)
@@ -62,7 +66,7 @@ class WarcFiles:
         members = _member(answer) + _member(_request(request, answer))
         with self._lock:
             file = self._file_with_room()
-            _append(file, members)
+            append_whole(file, members)
         return len(members)
 
     def close(self) -> None:
@@ -71,6 +75,8 @@ class WarcFiles:
             self._finish()
 
     def _file_with_room(self) -> IO[bytes]:
+        if self._file is not None and identity(Path(self._file.name)) != self._identity:
+            raise FileNotFoundError(errno.ENOENT, "its file was deleted or moved")
         if self._file is not None and self._file.tell() >= self._size:
             self._finish()
         if self._file is None:
@@ -83,7 +89,8 @@ class WarcFiles:
         while (file := _new_file(path := self.folder / f"{self._stem}-{number:05d}{ENDING}")) is None:
             number += 1
         info = "".join(f"{name}: {value}\r\n" for name, value in self._info.items()).encode()
-        _append(file, _member(_record("warcinfo", "application/warc-fields", info, {"WARC-Filename": path.name})))
+        self._identity = identity(Path(file.name))
+        append_whole(file, _member(_record("warcinfo", "application/warc-fields", info, {"WARC-Filename": path.name})))
         return file
 
     def _finish(self) -> None:
@@ -150,19 +157,6 @@ def whole_until(file: IO[bytes]) -> int:
             end, piece = at, unzip.unused_data
             unzip = zlib.decompressobj(31)
     return end
-
-
-def _append(file: IO[bytes], data: bytes) -> None:
-    """Write all of it, or leave the file as it was."""
-    begin = file.tell()
-    try:
-        view = memoryview(data)
-        while view:
-            view = view[file.write(view) :]
-    except OSError:
-        file.truncate(begin)
-        file.seek(begin)
-        raise
 
 
 def _last_number(folder: Path, stem: str) -> int:

@@ -62,6 +62,7 @@ def test_a_full_disk_ends_the_crawl_and_loses_nothing(tmp_path: Path):
     assert after.exit_code == 0
     with read_records(tmp_path / "job") as records:
         assert {row["url"] for row in records.execute("SELECT url FROM pages")} == set(pages)
+    assert len(full.fetched) + len(after.fetched) - len(pages) <= settings["CONCURRENT_REQUESTS"]
 
 
 BREAKER = '''

@@ -1,5 +1,6 @@
 """What only the store of one machine promises: of its file, its memory, and the death of its process."""
 
+import shutil
 import sqlite3
 from contextlib import closing
 
@@ -7,7 +8,17 @@ import pytest
 
 from focused.frontier.layout import FORMAT
 from focused.frontier.records import FILE, read_items, read_records
-from focused.frontier.store import SEED_RANK, Answer, JobRefused, NewLink, Outcome, PageRecord, Says, StoreBroken
+from focused.frontier.store import (
+    SEED_RANK,
+    Answer,
+    JobGone,
+    JobRefused,
+    NewLink,
+    Outcome,
+    PageRecord,
+    Says,
+    StoreBroken,
+)
 from focused.frontier.store_sqlite import SqliteStore
 from tests.frontier.frontiers import Frontier, Plain, add, addresses, always, crash, rescore
 
@@ -308,6 +319,54 @@ def test_a_full_disk_is_told_and_loses_nothing_acknowledged(tmp_path):
     assert frontier.store.standing().pages == 1
     assert frontier.store.lease(0, always).url == "http://h/a"
     frontier.store.close()
+
+
+def test_no_room_to_read_is_told_as_no_room(tmp_path):
+    """SQLite may have to write what waits to be written before it can read."""
+    store = SqliteStore(tmp_path, Plain())
+    store._file.write("PRAGMA max_page_count = 1")
+    with pytest.raises(StoreBroken, match=r"full.*make room and start the same command again") as caught:
+        store._file.rows("INSERT INTO meta VALUES ('much', zeroblob(1000000)) RETURNING key")
+    assert not isinstance(caught.value, JobRefused), "it is not damaged"
+    with pytest.raises(StoreBroken):
+        store.close()
+
+
+def deleted(job):
+    shutil.rmtree(job)
+
+
+def moved(job):
+    job.rename(job.with_name("elsewhere"))
+
+
+def replaced(job):
+    shutil.copy(job / FILE, job / "copy")
+    (job / "copy").replace(job / FILE)
+
+
+def without_what_was_written_last(job):
+    (job / f"{FILE}-wal").unlink()
+
+
+@pytest.mark.parametrize("how", [deleted, moved, replaced, without_what_was_written_last])
+def test_a_job_that_is_gone_is_told_at_the_next_page(how, tmp_path):
+    (tmp_path / "job").mkdir()
+    frontier = Frontier(tmp_path / "job", False)
+    add(frontier.store, NewLink("http://seed/", "seed", base=SEED_RANK))
+    frontier.page("http://seed/", 0.5, [("http://h/a", 0.2)])
+    how(tmp_path / "job")
+    with pytest.raises(JobGone, match=r"job/job.db(-wal)?' is gone \(.*unmounted\): put back"):
+        frontier.page("http://h/a", 0.5)
+    with pytest.raises(JobGone):
+        list(frontier.store.kept_pages()())
+    with pytest.raises(JobGone):
+        frontier.store.close()
+    kept = {deleted: None, moved: tmp_path / "elsewhere"}.get(how, tmp_path / "job")
+    assert (tmp_path / "job").exists() is (kept == tmp_path / "job"), "nothing is made where it was"
+    if kept is not None:
+        with closing(SqliteStore(kept, Plain())) as again:
+            assert again.standing().pages == 2
 
 
 def test_memory_per_waiting_link_is_small(tmp_path):

@@ -16,10 +16,12 @@ from scrapy.settings import Settings
 from focused.arrays import Damaged
 from focused.critics.base import LearningCritic
 from focused.critics.choose import critic_for
+from focused.frontier.layout import SCHEMA
 from focused.frontier.records import FILE
 from focused.frontier.store import JobRefused, Outcome, StoreBroken
 from focused.parts import Parts, make_prioritizer
 from focused.prioritizers.trainer import Trainer
+from focused.report import repair
 from focused.report.html import write_report
 from focused.report.inspection import inspect_job
 from focused.report.job_reader import JobReader
@@ -32,6 +34,7 @@ from focused.scheduling.requests import BadRequest, request_from_bytes
 from focused.scheduling.resume import open_folder
 from focused.topics.topic import load_topic
 from tests.attacks import some
+from tests.full_disk import no_file_over
 from tests.report.conftest import PAGES
 from tests.report.damage import DAMAGES, bounded, copy_of
 
@@ -185,3 +188,26 @@ def test_damage_that_shows_when_something_is_read_names_the_file(whole: Job, tmp
     ):
         reader.words()
     assert_one_line(refused.value)
+
+
+def test_a_repair_on_a_full_disk_counts_nothing_as_lost(
+    whole: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for size in (100, 20_000):
+        with pytest.raises(JobRefused, match=r"cannot be written.*make room"), no_file_over(size):
+            repair_job(whole.folder, tmp_path / "new")
+        assert list((tmp_path / "new").iterdir()) == []
+    with monkeypatch.context() as patch:
+        patch.setattr(repair, "SCHEMA", f"{SCHEMA}; PRAGMA max_page_count = 1;")
+        with pytest.raises(JobRefused, match=r"full.*make room"):
+            repair_job(whole.folder, tmp_path / "new")
+    assert repair_job(whole.folder, tmp_path / "new").lost == []
+
+
+def test_no_room_to_read_a_damaged_job_is_no_damage() -> None:
+    with closing(sqlite3.connect(":memory:")) as job:
+        with repair._until_damage():
+            job.execute("SELECT * FROM nothing")
+        job.execute("PRAGMA max_page_count = 1")
+        with pytest.raises(sqlite3.OperationalError, match="full"), repair._until_damage():
+            job.execute("CREATE TABLE t (x)")

@@ -247,6 +247,14 @@ def test_a_full_disk_leaves_whole_records_and_takes_more_when_there_is_room(tmp_
     assert urls == ["http://a.example/0", "http://a.example/2"]
 
 
+def test_a_file_that_is_deleted_while_it_is_written_takes_no_more(tmp_path: Path) -> None:
+    archive = files(tmp_path)
+    archive.write(*exchange(0))
+    (tmp_path / "birds-00000.warc.gz.open").unlink()
+    with pytest.raises(FileNotFoundError, match="its file was deleted or moved"):
+        archive.write(*exchange(1))
+
+
 def test_many_threads_write_whole_records(tmp_path: Path) -> None:
     archive = files(tmp_path, size=20_000)
     with ThreadPoolExecutor(8) as pool:
