@@ -23,7 +23,7 @@ def join(base: str, href: str) -> str:
         target = ada_url.join_url(base, href)
     except ValueError:
         return ""
-    if not target.startswith("http"):
+    if not target.startswith(("http://", "https://")):
         return ""
     return target.partition("#")[0]
 
@@ -32,13 +32,16 @@ _join = lru_cache(8_192)(join)
 
 
 class Joiner:
-    """Joins the hrefs of one page. What pages of a site or folder have in common (menus) is joined once for all."""
+    """Joins the hrefs of one page, whose base is normalised, or no address at all.
+
+    What pages of a site or folder have in common (menus) is joined once for all.
+    """
 
     def __init__(self, base: str) -> None:
         self._base = base
         scheme, _, rest = base.partition("?")[0].partition("#")[0].partition("://")
         host, slash, path = rest.partition("/")
-        # Of a base that is not normalised, nothing is left out.
+        # Of what is no address, nothing is left out.
         self._root = f"{scheme}://{host}/" if slash else base
         self._folder = f"{self._root}{path[: path.rfind('/') + 1]}" if slash else base
         self._remembered = _LONGEST_REMEMBERED - len(self._folder)

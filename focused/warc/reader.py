@@ -57,9 +57,12 @@ class Archive:
             raise ValueError(f"{path}: it contains no recorded response; give a WARC file")
 
     def read(self, entry: Entry) -> Recorded:
-        """The response at one place."""
-        data = io.BytesIO(self._data[entry.start : entry.end])
-        return _to_recorded(next(_records(data, auto_decode="all")))
+        """The response at one place. A body that cannot be unpacked is given as it came, with its Content-Encoding."""
+        data = self._data[entry.start : entry.end]
+        try:
+            return _to_recorded(next(_records(io.BytesIO(data), auto_decode="all")), _DECODED)
+        except OSError:
+            return _to_recorded(next(_records(io.BytesIO(data))), _DECODED - {"content-encoding"})
 
     def _scan(self) -> Iterator[Entry]:
         at = 0
@@ -105,7 +108,7 @@ class Archive:
             return entry.end - len(unzip.unused_data) if unzip.eof else 0
         length = next(_records(io.BytesIO(data), parse_http=False)).content_length
         end = data.find(_BLANK) + len(_BLANK) + length
-        return entry.start + end + len(_BLANK) if end <= len(data) else 0
+        return min(entry.start + end + len(_BLANK), entry.end) if end <= len(data) else 0
 
     def _next_record(self, at: int) -> int:
         """Where the next record starts that can be read; the end of the file if there is none."""
@@ -137,7 +140,7 @@ def _to_url_and_status(record: WarcRecord) -> tuple[str, int]:
     return url, record.http_headers.status_code or 0
 
 
-def _to_recorded(record: WarcRecord) -> Recorded:
+def _to_recorded(record: WarcRecord, left_out: frozenset[str]) -> Recorded:
     body = record.reader.read()
-    kept = [(name, value) for name, value in record.http_headers.to_tuples() if name.lower() not in _DECODED]
+    kept = [(name, value) for name, value in record.http_headers.to_tuples() if name.lower() not in left_out]
     return Recorded(record.http_headers.status_code or 0, (*kept, ("Content-Length", str(len(body)))), body)
