@@ -32,7 +32,9 @@ def main(arguments: list[str]) -> int:
     parser.add_argument("--folder", type=Path, default=ROOT / "out" / "fuzz", help="where to (default: out/fuzz)")
     given = parser.parse_args(arguments)
     if find_spec("atheris") is None:
-        print("atheris is not installed: `make fuzz` installs it, where there is a wheel (Linux, x86_64)", file=sys.stderr)
+        print(
+            "atheris is not installed: `make fuzz` installs it, where there is a wheel (Linux, x86_64)", file=sys.stderr
+        )
         return 2
     return fuzz(given.target, given.minutes, given.folder / given.target)
 

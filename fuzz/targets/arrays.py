@@ -26,7 +26,9 @@ from focused.prioritizers.focused import Focused
 BETWEEN = b"\xfd\xfe\xff"
 RAW, STORED, PACKED, LEARNED = range(4)
 CRITIC = KeywordsCritic(keywords=["moon"])
-PAGE = page_from_html("<ul><li><a href=/moon>moon</a><li><a href=/x?y>x</a></ul><p>the <a href=z>red</a> planet", "http://h.example/")
+PAGE = page_from_html(
+    "<ul><li><a href=/moon>moon</a><li><a href=/x?y>x</a></ul><p>the <a href=z>red</a> planet", "http://h.example/"
+)
 BITS = 8
 
 
@@ -35,6 +37,8 @@ def _prioritizer() -> Focused:
 
 
 EVIDENCE = _prioritizer().evidence(PAGE, CRITIC.judge(PAGE), PAGE.links)
+
+
 def _taught() -> Arrays:
     taught = _prioritizer().learn(Lessons.of_page(EVIDENCE, 0.5, np.zeros(len(EVIDENCE), np.float32)))
     assert taught
@@ -97,7 +101,9 @@ def check_arrays(data: bytes) -> None:
     saved = save_arrays(arrays)
     again = load_arrays(saved)
     assert list(again) == list(arrays)
-    assert all(again[name].tobytes() == array.tobytes() and again[name].dtype == array.dtype for name, array in arrays.items())
+    assert all(
+        again[name].tobytes() == array.tobytes() and again[name].dtype == array.dtype for name, array in arrays.items()
+    )
 
 
 def check_learned(data: bytes) -> None:

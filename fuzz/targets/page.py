@@ -34,8 +34,22 @@ MOST = 2 * guard.SMALL
 SMALL = PageLimits(links=50, leaves=300, words=500)
 PIECES = (
     *(b"<a href=/x>", b"<base href='//b.example/c/'><a href=d>", b"<iframe src=?q>", b"<area href='#'>", b"<template>"),
-    *(b"<p a b=1 c='>' d=\"<p>\" e=/ f/g='1'h>x", b"<script>a<b</script>", b"<!--->-->", b"<title>t<p>", b"<svg><a href=1>"),
-    *(b"<table><a href=2><td>", b"\xe3\x81\x82 ", b"\x1b$B", b"&#xd800;&amp;&lt", b"<?x ?>", b"<![CDATA[<a>]]>", b"</html>"),
+    *(
+        b"<p a b=1 c='>' d=\"<p>\" e=/ f/g='1'h>x",
+        b"<script>a<b</script>",
+        b"<!--->-->",
+        b"<title>t<p>",
+        b"<svg><a href=1>",
+    ),
+    *(
+        b"<table><a href=2><td>",
+        b"\xe3\x81\x82 ",
+        b"\x1b$B",
+        b"&#xd800;&amp;&lt",
+        b"<?x ?>",
+        b"<![CDATA[<a>]]>",
+        b"</html>",
+    ),
     *(b"<meta charset=utf-16>", b"<meta http-equiv=content-type content='text/html; charset=rot13'>", b"<plaintext>"),
 )
 CRITIC = KeywordsCritic(keywords=["moon", "red planet"])
@@ -45,7 +59,7 @@ PRIORITIZER = Focused(critic=CRITIC)
 def seeds() -> Iterator[bytes]:
     for i, piece in enumerate(PIECES):
         yield bytes([i % len(CHARSETS), 0]) + piece
-        yield bytes([0, i % 13]) + piece
+        yield bytes([0, 19 + i % 13]) + piece
     yield b"\0\0" + b"".join(PIECES)
     for make in (HOSTILE[name] for name in ("binary", "wrongly-encoded", "bad-addresses", "empty", "nonsense-headers")):
         yield b"\0\0" + _bytes_of(make().body)
@@ -62,7 +76,8 @@ def _bytes_of(body: object) -> bytes:
 
 def check(data: bytes) -> None:
     charset, times, piece = (data[:1] or b"\0")[0], (data[1:2] or b"\0")[0], data[2:]
-    body = piece * max(min(1 << times % 14, MOST // max(len(piece), 1)), 1)
+    # Most are taken once, or there would be few a second.
+    body = piece * max(min(1 << max(times % 32 - 18, 0), MOST // max(len(piece), 1)), 1)
     kind = f"text/html; charset={CHARSETS[charset % len(CHARSETS)]}".encode("latin-1").removesuffix(b"; charset=")
     for limits in (PageLimits(), SMALL):
         response = HtmlResponse(URL, headers={"Content-Type": kind}, body=body)

@@ -147,7 +147,9 @@ def check_request(data: bytes) -> None:
 
 
 def requests_to_begin_with() -> Iterator[bytes]:
-    request = Request("http://a.example/?x", method="POST", body=b"x", headers={"A": "b"}, meta={"a": [1]}, cookies={"c": "d"})
+    request = Request(
+        "http://a.example/?x", method="POST", body=b"x", headers={"A": "b"}, meta={"a": [1]}, cookies={"c": "d"}
+    )
     yield request_to_bytes(request, SPIDER)
     yield msgpack.packb({"url": "http://a.example/", "_class": "os.system", "callback": "parse", "priority": 1 << 60})
 
@@ -175,7 +177,12 @@ def check_seed(data: bytes) -> None:
 
 def seeds_to_begin_with() -> Iterator[bytes]:
     yield b"http://a.example/\xc3\xa9"
-    for form in ({"meta": {"depth": 1, "job": 3}}, {"method": "post", "q": ["a", 1]}, {"meta": {"proxy": "x"}}, {"method": 3}):
+    for form in (
+        {"meta": {"depth": 1, "job": 3}},
+        {"method": "post", "q": ["a", 1]},
+        {"meta": {"proxy": "x"}},
+        {"method": 3},
+    ):
         yield json.dumps({"url": "http://a.example/", **form}).encode()
 
 

@@ -15,9 +15,32 @@ from focused.safety.robots_txt import _AGENT, _ALLOW, _DISALLOW, _KINDS, LONGEST
 
 AGENTS = ("Focused/0.1 (a crawler)", "Mozilla/5.0 (compatible; Focused/1.0)", "*", "")
 LINES = (
-    *("User-agent: *", "user-agent:focused", "USERAGENT: Focused/9 x", "User-agent: b", "User agent: *", "Disallow:", "Allow: /"),
-    *("Disallow: /", "Disallow: /a*b*c$", "Allow: /a%2Fb", "Disallow: /a/b?c=d", "Disallow: *", "Allow: /%e3%83%84$", "dissalow /x"),
-    *("Crawl-delay: 2.5", "Crawl-delay: inf", "Sitemap: http://h.example/s.xml", "# words", "\ufeffUser-agent: *", "Disallow: /?*=%3f"),
+    *(
+        "User-agent: *",
+        "user-agent:focused",
+        "USERAGENT: Focused/9 x",
+        "User-agent: b",
+        "User agent: *",
+        "Disallow:",
+        "Allow: /",
+    ),
+    *(
+        "Disallow: /",
+        "Disallow: /a*b*c$",
+        "Allow: /a%2Fb",
+        "Disallow: /a/b?c=d",
+        "Disallow: *",
+        "Allow: /%e3%83%84$",
+        "dissalow /x",
+    ),
+    *(
+        "Crawl-delay: 2.5",
+        "Crawl-delay: inf",
+        "Sitemap: http://h.example/s.xml",
+        "# words",
+        "\ufeffUser-agent: *",
+        "Disallow: /?*=%3f",
+    ),
 )
 PATHS = ("/", "/a/b?c=d", "/axbxc", "/a%2fb", "/ツ", "/robots.txt", "?x", "/x#y", "")
 _STAR = re.compile(r"\*+")
@@ -97,7 +120,9 @@ def _kind_and_value(line: bytes) -> tuple[int | None, bytes]:
 def _to_rule(allow: bool, pattern: bytes) -> tuple[bool, int, re.Pattern[str]]:
     plain = pattern.removesuffix(b"$")
     query = plain.find(b"?")
-    parts = [(plain, _IN_PATH)] if query < 0 else [(plain[:query], _IN_PATH), (b"?", b""), (plain[query + 1 :], _IN_QUERY)]
+    parts = (
+        [(plain, _IN_PATH)] if query < 0 else [(plain[:query], _IN_PATH), (b"?", b""), (plain[query + 1 :], _IN_QUERY)]
+    )
     text = _STAR.sub("*", "".join("*".join(spelled(piece, kept) for piece in part.split(b"*")) for part, kept in parts))
     text, anchored = text.replace("%2a", "%2A"), plain != pattern
     expression = ".*".join(map(re.escape, text.split("*")))

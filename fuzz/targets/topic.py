@@ -42,10 +42,38 @@ DOWNLOAD_DELAY = 0.5
 """
 EXAMPLES = "class\turl\tfile\ttext\tfold\nScience.Moons\thttp://a.example/1\t\t\t1\nOther\t\t\twords of a page\t2\nOther\t\ttopic.toml\t\n"
 PIECES = (
-    *('name = ""', "keywords = 3", "keywords = [1, [2]]", 'seeds = ["x"]', "[settings]\nEXTENSIONS = {a = 1}", "a.b.c = {d = [[1]]}"),
-    *("name = 1979-05-27T07:32:00Z", 'examples = "../x"', 'examples = "/dev/zero"', 'examples = "\\u0000"', "[[critic]]", "x = " + "9" * 500),
-    *("x = " + "[" * 400 + "]" * 400, "focus = ['nothing']", 'name = "\ufeffmoon"', "[critic]\nname = 'os.system'", "x = inf\ny = nan"),
-    *("name = '''\nmoon\n'''", "[prioritizer]\nname = 3", "settings = 1", '"" = 1', "name = '../../etc'", 'name = "..."', "x = 0o777"),
+    *(
+        'name = ""',
+        "keywords = 3",
+        "keywords = [1, [2]]",
+        'seeds = ["x"]',
+        "[settings]\nEXTENSIONS = {a = 1}",
+        "a.b.c = {d = [[1]]}",
+    ),
+    *(
+        "name = 1979-05-27T07:32:00Z",
+        'examples = "../x"',
+        'examples = "/dev/zero"',
+        'examples = "\\u0000"',
+        "[[critic]]",
+        "x = " + "9" * 500,
+    ),
+    *(
+        "x = " + "[" * 400 + "]" * 400,
+        "focus = ['nothing']",
+        'name = "\ufeffmoon"',
+        "[critic]\nname = 'os.system'",
+        "x = inf\ny = nan",
+    ),
+    *(
+        "name = '''\nmoon\n'''",
+        "[prioritizer]\nname = 3",
+        "settings = 1",
+        '"" = 1',
+        "name = '../../etc'",
+        'name = "..."',
+        "x = 0o777",
+    ),
 )
 # Line ends separate the mistakes.
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]")
@@ -57,7 +85,14 @@ def seeds() -> Iterator[bytes]:
         yield f"{piece}\n{TOPIC}\0{EXAMPLES}".encode()
         yield f"{piece}\n".encode()
         yield f'name = "moons"\nseeds = ["http://a.example/"]\n{piece}'.encode()
-    for table in (EXAMPLES[5:], EXAMPLES * 2, "class\ttext\n.\tx\na\t", "class\turl\turl\n", "", "\ufeffclass\ttext\r\na\tb\r\n"):
+    for table in (
+        EXAMPLES[5:],
+        EXAMPLES * 2,
+        "class\ttext\n.\tx\na\t",
+        "class\turl\turl\n",
+        "",
+        "\ufeffclass\ttext\r\na\tb\r\n",
+    ):
         yield f"{TOPIC}\0{table}".encode()
     for name in library.shipped_topics():
         yield library.read_bytes(f"{library.SHIPPED}{name}.toml")[:6_000]
