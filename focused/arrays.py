@@ -54,9 +54,17 @@ def known_or(values: NDArray[np.float32], instead: NDArray[np.float32]) -> NDArr
 def numbers_in(state: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, ...]) -> NDArray[Any]:
     """One of the arrays of a state, copied; ValueError unless it has this shape and finite numbers."""
     array = state[name]
-    if array.shape != shape or array.dtype.kind not in "fui" or not np.isfinite(array).all():
+    if array.shape != shape or array.dtype.kind not in "buif" or not np.isfinite(array).all():
         raise ValueError(f"{name!r} is not {' × '.join(map(str, shape)) or 'one'} finite numbers")
     return array.copy()
+
+
+def count_in(state: Mapping[str, NDArray[Any]], name: str) -> int:
+    """A count in a state; ValueError unless it is one."""
+    count = numbers_in(state, name, ()).item()
+    if count != int(count) or count < 0:
+        raise ValueError(f"{name!r} is {count}, not a count")
+    return int(count)
 
 
 def put_back(state: Mapping[str, NDArray[Any]], name: str, where: str, table: NDArray[np.float32]) -> None:

@@ -1,7 +1,8 @@
-"""`python -m fuzz TARGET --minutes 5`: fuzz one target for so long; go on with what earlier runs have found.
+"""`python -m fuzz TARGET --minutes 5`: fuzz a target for so long (all in turn, if none is named).
 
-In out/fuzz/TARGET are ``corpus`` (inputs that reached something new), ``crashes`` (inputs that failed) and ``log``. What
-fails is printed as a test to paste. Exit code: 0 if nothing failed, 1 if something did, 2 if nothing could be tried.
+It goes on with what earlier runs have found. In out/fuzz/TARGET are ``corpus`` (inputs that reached something new),
+``crashes`` (inputs that failed) and ``log``. What fails is printed as a test to paste. Exit code: 0 if nothing failed,
+1 if something did, 2 if nothing could be tried.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import re
 import subprocess
 import sys
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from hashlib import sha1
 from importlib import import_module
 from importlib.util import find_spec
@@ -22,21 +23,23 @@ ROOT = Path(__file__).parent.parent
 TARGETS = sorted(path.stem for path in (ROOT / "fuzz" / "targets").glob("[!_]*.py"))
 # A page of the largest size takes a second, with everything counted.
 SLOWEST, MOST_MB = 20, 2_500
-LONGEST = 16_384
+LONGEST = 4_096
 
 
 def main(arguments: list[str]) -> int:
-    parser = argparse.ArgumentParser(prog="python -m fuzz", description="Fuzz one of the readers.")
-    parser.add_argument("target", choices=TARGETS, metavar="TARGET", help=", ".join(TARGETS))
-    parser.add_argument("--minutes", type=float, default=5.0, help="how long (default: 5)")
+    parser = argparse.ArgumentParser(prog="python -m fuzz", description="Fuzz the readers.")
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"{', '.join(TARGETS)} (default: each in turn)")
+    parser.add_argument("--minutes", type=float, default=5.0, help="how long each (default: 5)")
     parser.add_argument("--folder", type=Path, default=ROOT / "out" / "fuzz", help="where to (default: out/fuzz)")
     given = parser.parse_args(arguments)
+    if strangers := set(given.targets) - set(TARGETS):
+        parser.error(f"{', '.join(sorted(strangers))}: no such target (known: {', '.join(TARGETS)})")
     if find_spec("atheris") is None:
         print(
             "atheris is not installed: `make fuzz` installs it, where there is a wheel (Linux, x86_64)", file=sys.stderr
         )
         return 2
-    return fuzz(given.target, given.minutes, given.folder / given.target)
+    return max(fuzz(target, given.minutes, given.folder / target) for target in given.targets or TARGETS)
 
 
 def fuzz(target: str, minutes: float, folder: Path) -> int:
@@ -74,10 +77,9 @@ def summary(target: str, log: str, kept: int) -> str:
     seconds = re.search(r"^Done \d+ runs in (\d+) second", log, re.M)
     time = f" in {int(seconds[1]) / 60:.1f} minutes" if seconds else ""
     reached = re.findall(r"\bcov: (\d+)", log)
-    return (
-        f"{target}: {int(stats.get('number_of_executed_units', 0)):,} executions{time}, {reached[-1] if reached else 0} "
-        f"places in the code reached, {kept:,} inputs kept, at most {stats.get('peak_rss_mb', '?')} MB"
-    )
+    tried, places = int(stats.get("number_of_executed_units", 0)), reached[-1] if reached else "0"
+    found = f"{places} places in the code reached, {kept:,} inputs kept, at most {stats.get('peak_rss_mb', '?')} MB"
+    return f"{target}: {tried:,} executions{time}, {found}"
 
 
 def reason(log: str) -> str:
@@ -89,11 +91,15 @@ def reason(log: str) -> str:
 
 def as_test(target: str, data: bytes) -> str:
     """A test that fails as long as the target fails with this input."""
-    packed = base64.b85encode(zlib.compress(data, 9))
-    text = repr(data) if len(data) <= 80 else f"unpacked({packed.decode()!r})"
-    lines: Iterator[str] = iter(text[at : at + 100] for at in range(0, len(text), 100))
-    value = "\n        ".join(lines) if len(text) <= 100 else text
-    return f"def test_{target}_{sha1(data, usedforsecurity=False).hexdigest()[:8]}() -> None:\n    {target}.check({value})\n"
+    packed = base64.b85encode(zlib.compress(data, 9)).decode()
+    value = repr(data) if len(data) <= 80 else f"unpacked({packed!r})"
+    name = f"test_{target}_{sha1(data, usedforsecurity=False).hexdigest()[:8]}"
+    return f"def {name}() -> None:\n    {target}.check({value})\n"
+
+
+def unpacked(text: str) -> bytes:
+    """A long input, as `as_test` writes it."""
+    return zlib.decompress(base64.b85decode(text))
 
 
 if __name__ == "__main__":

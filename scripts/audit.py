@@ -118,8 +118,8 @@ def _read(server: str, result: Any) -> tuple[list[str], str]:
     more = result.get("next_page_token", "") if isinstance(result, dict) else None
     if not isinstance(advisories, list) or not isinstance(more, str):
         raise _garbled(server)
-    ids = [one.get("id") if isinstance(one, dict) else None for one in advisories]
-    if not all(isinstance(one, str) and re.fullmatch(r"[A-Za-z0-9:._-]+", one) for one in ids):
+    ids = [str(one.get("id")) if isinstance(one, dict) else "" for one in advisories]
+    if not all(re.fullmatch(r"[A-Z][A-Za-z0-9:._-]*-[A-Za-z0-9:._-]+", one) for one in ids):
         raise _garbled(server)
     return ids, more
 

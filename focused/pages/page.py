@@ -257,11 +257,7 @@ class _Walk:
                 if parent is None:
                     break
                 if open_links and open_links[-1][0] is parent:
-                    link = open_links.pop()[1]
-                    if self._first[link] == len(leaves):
-                        # Nothing in it is rendered. Without a leaf, its neighbour's text would be taken for its own.
-                        leaves.append("")
-                    self._last[link] = len(leaves) - 1
+                    self._close_link(open_links.pop()[1])
                 tail = parent.tail
                 parent, children = stack.pop()
                 if tail and not tail.isspace() and parent is not None:
@@ -295,12 +291,21 @@ class _Walk:
         for _, link in open_links:
             self._last[link] = max(len(leaves) - 1, self._first[link])
         if len(leaves) > most_leaves or "leaves" in self.left_out:
-            self.left_out["leaves"] = 1
-            # Many elements may have ended at once. The links beyond the last leaf have an empty one.
-            leaves[most_leaves - 1 :] = [""]
-            self.tag_leaves = [min(leaf, most_leaves) for leaf in self.tag_leaves]
+            self._cut_leaves(most_leaves)
         # What follows </html> is a tree of its own to the parser.
         self._leave_out("after_html", sum(1 for other in root.itersiblings() for _ in other.iter("*")))
+
+    def _close_link(self, link: int) -> None:
+        if self._first[link] == len(self.leaves):
+            # Nothing in it is rendered. Without a leaf, its neighbour's text would be taken for its own.
+            self.leaves.append("")
+        self._last[link] = len(self.leaves) - 1
+
+    def _cut_leaves(self, most: int) -> None:
+        # Many elements may have ended at once. The links beyond the last leaf have an empty one.
+        self.left_out["leaves"] = 1
+        self.leaves[most - 1 :] = [""]
+        self.tag_leaves = [min(leaf, most) for leaf in self.tag_leaves]
 
     def _open_link(self, tag: str, element: Any, leaf: int) -> int | None:
         if tag in {"a", "area"}:

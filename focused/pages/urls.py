@@ -32,18 +32,16 @@ _join = lru_cache(8_192)(join)
 
 
 class Joiner:
-    """Joins the hrefs of one page, whose base is normalised, or no address at all.
-
-    What pages of a site or folder have in common (menus) is joined once for all.
-    """
+    """Joins the hrefs of one page. What pages of a site or folder have in common (menus) is joined once for all."""
 
     def __init__(self, base: str) -> None:
         self._base = base
         scheme, _, rest = base.partition("?")[0].partition("#")[0].partition("://")
         host, slash, path = rest.partition("/")
-        # Of what is no address, nothing is left out.
-        self._root = f"{scheme}://{host}/" if slash else base
-        self._folder = f"{self._root}{path[: path.rfind('/') + 1]}" if slash else base
+        # Of a base that is not normalised, nothing is left out.
+        is_plain = slash and join(base, "") == base
+        self._root = f"{scheme}://{host}/" if is_plain else base
+        self._folder = f"{self._root}{path[: path.rfind('/') + 1]}" if is_plain else base
         self._remembered = _LONGEST_REMEMBERED - len(self._folder)
 
     def join(self, href: str) -> str:

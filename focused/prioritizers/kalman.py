@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from focused.arrays import Arrays, numbers_in, put_back
+from focused.arrays import Arrays, count_in, numbers_in, put_back
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Contribution, Lessons
 from focused.prioritizers.features import Layout
@@ -225,5 +225,5 @@ class KalmanLearner:
             setattr(self, name, table)
         self.means = numbers_in(state, "means", self.means.shape)
         self.covariance = numbers_in(state, "covariance", self.covariance.shape)
-        self.seen, self.all_lessons = (numbers_in(state, name, ()).item() for name in ("seen", "all_lessons"))
+        self.seen, self.all_lessons = count_in(state, "seen"), float(numbers_in(state, "all_lessons", ()))
         self._remembered = None

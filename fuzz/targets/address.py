@@ -16,8 +16,8 @@ from focused.addresses import to_host, to_url
 from focused.lab.demo.webs import make_web
 from focused.lab.site.hostile import bad_addresses
 from focused.pages.page import page_from_html
-from focused.pages.url_words import url_features
 from focused.pages.tokens import LEXICON
+from focused.pages.url_words import url_features
 from focused.pages.urls import Joiner, join, url_to_host, url_to_key
 from focused.safety.addresses import AddressPolicy, is_inner_name, is_public, literal_address, plain_name
 from focused.safety.scope import Rules, Scope
@@ -26,12 +26,23 @@ from focused.warc.web import normal_form
 
 BASES = ("http://h.example/a/b?c", "https://u:p@h.example:8080/", "http://[::1]/", "HTTP://H.example", "x", "")
 HREFS = (
-    *("../x", "//b.example/", "?q=1#f", "http:x", "http:/x", "\\\\c.example\\d", "http://127.1/", "http://0x7f.1/", "%2e%2e/"),
-    *("http://[::ffff:10.0.0.1]/", "http://[64:ff9b::a00:1]/", "http://１２７．０．０．１/", "http://0177.0.0.01:80/", "\t/x\n"),
-    *("http://münchen.example/ß?ü", "http://xn--mnchen-3ya.example/", "http://a.example:443/", "https://a.example:443/"),
-    *("http://localhost/", "http://x.internal./", "http://2130706433/", "http://[fe80::1%25eth0]/", "javascript:x", "/;jsessionid=1"),
-    *("/p?PHPSESSID=0123456789abcdef0123456789abcdef&sid=1", "/2024/01/02/?utm_source=x", "/a/a/a/a/a", "http://a..b/", "/é\ud800"),
-)  # fmt: skip
+    *("../x", "//b.example/", "?q=1#f", "http:x", "http:/x", "\\\\c.example\\d", "%2e%2e/", "\t/x\n", "javascript:x"),
+    *("http://127.1/", "http://0x7f.1/", "http://0177.0.0.01:80/", "http://2130706433/", "http://１２７．０．０．１/"),
+    *("http://[::ffff:10.0.0.1]/", "http://[64:ff9b::a00:1]/", "http://[fe80::1%25eth0]/", "http://8.8.8.8/"),
+    *("http://[2001:4860:4860::8888]/", "http://localhost/", "http://x.internal./", "http://a..b/", "/é\ud800"),
+    *(
+        "http://münchen.example/ß?ü",
+        "http://xn--mnchen-3ya.example/",
+        "http://a.example:443/",
+        "https://a.example:443/",
+    ),
+    *(
+        "/;jsessionid=1",
+        "/p?PHPSESSID=0123456789abcdef0123456789abcdef&sid=1",
+        "/2024/01/02/?utm_source=x",
+        "/a/a/a/a/a",
+    ),
+)
 POLICY = AddressPolicy()
 
 
@@ -65,8 +76,8 @@ def check(data: bytes) -> None:
     if url:
         check_joined(url)
     page_url = join(base, base)
-    if page_url:
-        assert Joiner(page_url).join(href) == join(page_url, href), (page_url, href)
+    for written in (base, page_url) if page_url else ():
+        assert Joiner(written).join(href) == join(written, href), (written, href)
     check_as_users_write(href)
 
 

@@ -40,7 +40,8 @@ SPIDER = Spider("fuzz")
 def some_evidence(rows: int = 3, width: int = 2) -> Evidence:
     starts = np.arange(rows + 1, dtype=np.int64) * 2
     ids = np.arange(rows * 2, dtype=np.uint32) * np.uint32(0x9E3779B1)
-    return Evidence.of(starts, ids, np.arange(rows * width, dtype=np.float32).reshape(rows, width) / 7)
+    numbers = np.arange(rows * width, dtype=np.float32).reshape(rows, width) / np.float32(7)
+    return Evidence.of(starts, ids, numbers)
 
 
 def some_record(pieces: list[bytes], url: bytes = b"http://h.example/") -> bytes:
@@ -188,7 +189,7 @@ def seeds_to_begin_with() -> Iterator[bytes]:
 
 def check_call(data: bytes) -> None:
     """The answer of the store's script."""
-    server = Server(_Client([data]), "fuzz", "one", {})
+    server = Server(_Client([data]), "fuzz", "one", {})  # type: ignore[arg-type]  # a stand-in
     try:
         server.call([operation("beat")])
     except CrawlDamaged as error:

@@ -36,11 +36,13 @@ name = "logistic"
 name = "best-first"
 combine = "max"
 [settings]
-FOCUSED_MAX_PAGES = 10
-FOCUSED_SCOPE_DENY = ["x{2}", "("]
-DOWNLOAD_DELAY = 0.5
+FOCUSED_PATIENCE = 0.5
+FOCUSED_SAVE_EVERY = 10
 """
-EXAMPLES = "class\turl\tfile\ttext\tfold\nScience.Moons\thttp://a.example/1\t\t\t1\nOther\t\t\twords of a page\t2\nOther\t\ttopic.toml\t\n"
+EXAMPLES = (
+    "class\turl\tfile\ttext\tfold\nScience.Moons\thttp://a.example/1\t\t\t1\nOther\t\t\twords of a page\t2\n"
+    "Other\t\ttopic.toml\t\n"
+)
 PIECES = (
     *(
         'name = ""',
@@ -48,6 +50,7 @@ PIECES = (
         "keywords = [1, [2]]",
         'seeds = ["x"]',
         "[settings]\nEXTENSIONS = {a = 1}",
+        "[settings]\nFOCUSED_PATIENCE = -1",
         "a.b.c = {d = [[1]]}",
     ),
     *(

@@ -27,7 +27,8 @@ from focused.warc.writer import WarcFiles, whole_until
 WHOLE, MEMBERS, WRITTEN = range(3)
 RECORD = (
     b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:1>\r\nWARC-Target-URI: http://a.example/%d\r\n"
-    b"WARC-Date: 2024-01-01T00:00:00Z\r\nContent-Type: application/http; msgtype=response\r\nContent-Length: %d\r\n\r\n%s\r\n\r\n"
+    b"WARC-Date: 2024-01-01T00:00:00Z\r\nContent-Type: application/http; msgtype=response\r\n"
+    b"Content-Length: %d\r\n\r\n%s\r\n\r\n"
 )
 ANSWERS = (
     b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 6\r\n\r\n<p>one",

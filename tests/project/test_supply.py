@@ -60,8 +60,13 @@ def test_what_uv_installs_is_locked_but_for_what_is_new_on_purpose(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Environments of `make wheel lowest` and, with the newest versions, of `make matrix`."""
-    installed = []
-    monkeypatch.setattr(matrix, "succeeds", lambda *command, **_: bool(installed.append([*map(str, command)]) or True))
+    installed: list[list[str]] = []
+
+    def succeeds(*command: str | Path, **_: Any) -> bool:
+        installed.append([*map(str, command)])
+        return True
+
+    monkeypatch.setattr(matrix, "succeeds", succeeds)
     for name, run in matrix.steps("all", sys.executable, tmp_path / "some.whl", tmp_path):
         installed.clear()
         assert run()
@@ -109,7 +114,7 @@ def osv(answer: Answer) -> Iterator[tuple[str, list[Any]]]:
             self.end_headers()
             self.wfile.write(body)
 
-        def log_message(self, format: str, *args: Any) -> None:
+        def log_message(self, *_: Any) -> None:
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
