@@ -40,10 +40,10 @@ LINES = (
         "# words",
         "\ufeffUser-agent: *",
         "Disallow: /?*=%3f",
+        "Allow: /%2a",
     ),
 )
 PATHS = ("/", "/a/b?c=d", "/axbxc", "/a%2fb", "/ツ", "/robots.txt", "?x", "/x#y", "")
-_STAR = re.compile(r"\*+")
 _HEX = re.compile(rb"%([0-9A-Fa-f]{2})")
 _IN_PATH, _IN_QUERY = b"/?%", b"%"
 
@@ -119,14 +119,16 @@ def _kind_and_value(line: bytes) -> tuple[int | None, bytes]:
 
 def _to_rule(allow: bool, pattern: bytes) -> tuple[bool, int, re.Pattern[str]]:
     plain = pattern.removesuffix(b"$")
-    query = plain.find(b"?")
-    parts = (
-        [(plain, _IN_PATH)] if query < 0 else [(plain[:query], _IN_PATH), (b"?", b""), (plain[query + 1 :], _IN_QUERY)]
-    )
-    text = _STAR.sub("*", "".join("*".join(spelled(piece, kept) for piece in part.split(b"*")) for part, kept in parts))
-    text, anchored = text.replace("%2a", "%2A"), plain != pattern
-    expression = ".*".join(map(re.escape, text.split("*")))
-    return allow, len(text) + anchored, re.compile(expression + r"\Z" * anchored, re.DOTALL)
+    # What is escaped is no wildcard, also once it is spelled as one.
+    expression, length, kept = "", 0, _IN_PATH
+    for part in re.split(rb"(\*+|\?)", plain):
+        is_wildcard = part.startswith(b"*")
+        text = part.decode() if part == b"?" else spelled(part, kept)
+        expression += ".*" if is_wildcard else re.escape(text)
+        length += 1 if is_wildcard else len(text)
+        kept = _IN_QUERY if part == b"?" else kept
+    anchored = plain != pattern
+    return allow, length + anchored, re.compile(expression + r"\Z" * anchored, re.DOTALL)
 
 
 def spelled(text: bytes, kept: bytes) -> str:
