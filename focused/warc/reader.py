@@ -88,9 +88,11 @@ class Archive:
         with stream:
             try:
                 for record in _records(stream):
-                    if zipped and self._data[(at := start + record.stream_pos) : at + 3] != _GZIP:
-                        raise ValueError(f"{self.path}: gzipped as a whole, not by record; try `warcio recompress`")
-                    found.append((*_to_url_and_status(record), start + record.stream_pos))
+                    at = start + record.stream_pos
+                    # Two records in a member: the second cannot be read by itself.
+                    if zipped and ((found and at == found[-1][2]) or not self._is_record(at)):
+                        raise ValueError(f"{self.path}: not gzipped record by record; try `warcio recompress`")
+                    found.append((*_to_url_and_status(record), at))
             except OSError:
                 pass  # damage: the caller goes on behind it
         ends = [*(at for _, _, at in found), len(self._data)][1:]
@@ -116,12 +118,16 @@ class Archive:
             zipped, plain = self._data.find(_GZIP, at), self._data.find(_BLANK + _START, at)
             if zipped < 0 or 0 <= plain < zipped:
                 return plain + len(_BLANK) if plain >= 0 else len(self._data)
-            try:
-                if zlib.decompressobj(31).decompress(self._data[zipped : zipped + 4096], 5) == _START:
-                    return zipped
-            except zlib.error:
-                pass  # three bytes that look like a member and are none
+            if self._is_record(zipped):
+                return zipped
             at = zipped + 1
+
+    def _is_record(self, at: int) -> bool:
+        """Does a gzip member begin here, and a record with it?"""
+        try:
+            return zlib.decompressobj(31).decompress(self._data[at : at + 4096], 5) == _START
+        except zlib.error:
+            return False  # three bytes that look like a member and are none
 
 
 def _records(stream: IO[bytes], **options: Any) -> Iterator[WarcRecord]:
