@@ -22,6 +22,7 @@ HREF = st.text(st.sampled_from("/\\.:?#ahtps%2e~;@ \t\n\x01é"), max_size=12)
 
 
 @given(st.sampled_from(BASES), st.one_of(HREF, HREF.map("http:".__add__), HREF.map("https://".__add__)))
+@example("http:////h/a/b", "/x")
 @example("http://h/a/b", "http:c")
 @example("http://h/a/b", "//other/c")
 @example("http://h/a/b", "/\n/other/c")
