@@ -107,7 +107,8 @@ class Archive:
                 unzip.decompress(data)
             except zlib.error:
                 return 0
-            return entry.end - len(unzip.unused_data) if unzip.eof else 0
+            end = len(data) - len(unzip.unused_data)
+            return entry.start + end if unzip.eof and _holds(data[:end], entry) else 0
         length = next(_records(io.BytesIO(data), parse_http=False)).content_length
         end = data.find(_BLANK) + len(_BLANK) + length
         return min(entry.start + end + len(_BLANK), entry.end) if end <= len(data) else 0
@@ -136,6 +137,15 @@ def _records(stream: IO[bytes], **options: Any) -> Iterator[WarcRecord]:
     from fastwarc.warc import ArchiveIterator, WarcRecordType  # noqa: PLC0415
 
     return iter(ArchiveIterator(stream, record_types=WarcRecordType.any_type, **options))
+
+
+def _holds(data: bytes, entry: Entry) -> bool:
+    """Is a record still the same without what follows it? It may go on in the next member."""
+    try:
+        record = next(_records(io.BytesIO(data)), None)
+    except OSError:
+        return False
+    return record is not None and _to_url_and_status(record) == (entry.url, entry.status)
 
 
 def _to_url_and_status(record: WarcRecord) -> tuple[str, int]:

@@ -182,3 +182,14 @@ def test_records_that_share_a_member_are_refused_with_the_way_out(warc, tmp_path
     path.write_bytes(b"".join(map(gzip.compress, [one, two + three, *last])))
     with pytest.raises(ValueError, match=r"two\.warc\.gz: not gzipped record by record; try `warcio recompress`"):
         Archive(path)
+
+
+def test_a_record_that_goes_on_in_the_next_member_is_not_cut_in_two(warc, tmp_path):
+    records = gzip.decompress(warc.read_bytes())
+    one, two, *_ = [b"WARC/" + each for each in records.split(b"WARC/") if b"Type: response" in each]
+    path = tmp_path / "two.warc.gz"
+    for cut in range(20, len(two), 20):
+        path.write_bytes(b"".join(map(gzip.compress, [one, two[:cut], two[cut:]])) + b"rubbish")
+        archive = Archive(path)
+        assert archive.lost > 0
+        assert [archive.read(entry).status for entry in archive.entries] in ([200], [200, 200])
