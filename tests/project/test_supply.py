@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import socket
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -90,6 +92,38 @@ def test_what_changes_in_a_lock_is_seen(tmp_path: Path) -> None:
     assert lock.versions(path) == {}
     path.write_text("# words\na==1 \\\n    --hash=sha256:0\nb[c]==2 ; python_version < '3.12' \\\nb[c]==3 \\\n")
     assert lock.versions(path) == {"a": "1", "b": "2, 3"}
+
+
+MAKE = """#!/bin/sh
+shift
+case $1 in
+    lock) printf '%s' "$CHANGES" ;;
+    "$FAILS") exit 1 ;;
+    *) echo "made $1" ;;
+esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("changes", "fails", "code", "says"),
+    [
+        ("", "", 0, "upgrade: every package is the newest already\n"),
+        ("requirements.txt: lxml 6.0 → 6.1\n", "", 0, "upgrade: what changed\nrequirements.txt: lxml 6.0 → 6.1\n"),
+        ("requirements.txt: lxml 6.0 → 6.1\n", "types", 1, "upgrade: what changed\nrequirements.txt: lxml 6.0 → 6.1\n"),
+    ],
+)
+def test_an_upgrade_runs_every_step_and_says_what_changed(
+    tmp_path: Path, changes: str, fails: str, code: int, says: str
+) -> None:
+    (tmp_path / "make").write_text(MAKE)
+    (tmp_path / "make").chmod(0o755)
+    variables = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "CHANGES": changes, "FAILS": fails or "nothing"}
+    run = subprocess.run([ROOT / "scripts" / "upgrade"], env=variables, capture_output=True, text=True, check=False)
+    assert run.returncode == code
+    assert run.stdout.endswith(says)
+    steps = [".venv/installed-dev", "lint", "types", "docs", "test", "wheel", "lowest"] if changes else []
+    assert re.findall("^made (.*)$", run.stdout, re.M) == [step for step in steps if step != fails]
+    assert run.stderr == (f"upgrade: {fails} failed with the new versions\n" if fails else "")
 
 
 # --- advisories --------------------------------------------------------------------------------------------------
