@@ -7,7 +7,7 @@ RUN useradd --uid 10001 --home-dir /var/lib/focused --shell /usr/sbin/nologin fo
         /var/lib/focused /var/lib/focused/items /var/lib/focused/models
 
 COPY requirements.txt /srv/focused/
-RUN pip install --no-cache-dir --only-binary=:all: --requirement /srv/focused/requirements.txt
+RUN pip install --no-cache-dir --only-binary=:all: --require-hashes --requirement /srv/focused/requirements.txt
 
 COPY focused /srv/focused/focused/
 RUN python -m compileall -q /srv/focused

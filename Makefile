@@ -5,8 +5,12 @@ VENV := .venv
 PYTHON_IN_VENV := $(VENV)/bin/python
 RUNTIME := $(VENV)/installed-runtime
 DEV := $(VENV)/installed-dev
-INSTALL := $(PYTHON_IN_VENV) -m pip install --quiet --disable-pip-version-check --no-input
+FUZZ := $(VENV)/fuzz
+# Only what is locked, by its hash, and as it is published: building would fetch what builds it.
+INSTALL := $(PYTHON_IN_VENV) -m pip install --quiet --disable-pip-version-check --no-input --only-binary=:all: --require-hashes
 TEST_PROCESSES ?= 2
+MINUTES ?= 5
+TARGET ?=
 
 .DEFAULT_GOAL := help
 # Hostile pages, servers, rules, files, disks and Redis: what each stands for is in docs/safety.md.
@@ -15,7 +19,7 @@ ATTACKS := $(addprefix tests/,pages/test_hostile_shapes.py middlewares/test_resp
   redis/test_crawl_names.py redis/test_shared_neighbours.py running/test_full_disk.py $(addprefix crawl/test_crawl_,\
   broken_servers.py charsets.py damaged.py endless.py full_disk.py hostile.py redis_damaged.py redis_users.py))
 
-.PHONY: help demo test attack lint types docs coverage wheel lowest matrix bench scrapyd lock clean
+.PHONY: help demo test attack fuzz lint types docs coverage wheel lowest matrix bench scrapyd lock audit upgrade clean
 
 help: ## show this list
 	@echo 'make …'
@@ -31,6 +35,9 @@ test: $(DEV) ## the whole test suite; a part of it with ARGS="tests/pages -x"
 attack: $(DEV) ## only the tests that attack: hostile pages, servers, files, jobs, strangers in Redis; all their cases
 	@scripts/need-redis
 	@FOCUSED_ATTACK=all $(PYTHON_IN_VENV) -m pytest -n $(TEST_PROCESSES) --dist loadfile $(ATTACKS) $(ARGS)
+
+fuzz: $(DEV) $(FUZZ)/installed ## fuzz a reader, or each in turn: TARGET=page MINUTES=5; corpora and crashes are in out/fuzz
+	@PYTHONPATH=$(FUZZ) $(PYTHON_IN_VENV) -m fuzz $(TARGET) --minutes $(MINUTES)
 
 lint: $(DEV) ## ruff: rules and formatting
 	@$(PYTHON_IN_VENV) -m ruff check .
@@ -62,8 +69,14 @@ bench: $(RUNTIME) ## list the benchmarks, and how to run each
 scrapyd: $(DEV) ## run scrapyd on http://localhost:6800, in jobs/scrapyd; then .venv/bin/scrapyd-deploy (docs/deploy.md)
 	@scripts/run-scrapyd $(PYTHON_IN_VENV) jobs/scrapyd
 
-lock: $(DEV) ## update requirements.txt and requirements-dev.txt from pyproject.toml; newer versions with ARGS=--upgrade
+lock: $(DEV) ## update the locks (requirements*.txt) from pyproject.toml; newer versions with ARGS=--upgrade
 	@PATH="$(CURDIR)/$(VENV)/bin:$$PATH" $(PYTHON_IN_VENV) scripts/lock.py $(ARGS)
+
+audit: | $(VENV)/bin/pip ## compare the locked versions with known advisories (OSV): 0 none, 1 some, 2 could not be compared
+	@$(PYTHON_IN_VENV) scripts/audit.py
+
+upgrade: $(DEV) ## newer versions into the locks, and everything that must hold with them
+	@scripts/upgrade
 
 clean: ## remove caches, build output and out/; keeps .venv, models/ and jobs/
 	@rm -rf build dist out *.egg-info *.egg .pytest_cache .hypothesis .mypy_cache .ruff_cache
@@ -72,12 +85,19 @@ clean: ## remove caches, build output and out/; keeps .venv, models/ and jobs/
 # Installed anew only when a requirements file has changed; needs no network then.
 $(RUNTIME): requirements.txt | $(VENV)/bin/pip
 	@echo 'installing requirements.txt …'
-	@$(INSTALL) --require-hashes -r requirements.txt
+	@$(INSTALL) -r requirements.txt
 	@touch $@
 
 $(DEV): requirements-dev.txt $(RUNTIME)
 	@echo 'installing requirements-dev.txt …'
-	@$(INSTALL) --require-hashes -r requirements-dev.txt
+	@$(INSTALL) -r requirements-dev.txt
+	@touch $@
+
+# In a folder of its own: there are wheels for few machines, and nothing else needs it.
+$(FUZZ)/installed: requirements-fuzz.txt $(DEV)
+	@echo 'installing requirements-fuzz.txt …'
+	@rm -rf $(FUZZ)
+	@$(INSTALL) --target $(FUZZ) -r requirements-fuzz.txt
 	@touch $@
 
 # pip is the last thing that a new environment gets: where it is missing, making one was interrupted.

@@ -7,6 +7,8 @@ import re
 from focused.pages.urls import join, url_to_host
 
 _HOST = re.compile(r"[^\s,;/@?#\\]+")
+# An empty label or a wildcard, however it was written: no host has such a name.
+_NOBODYS = re.compile(r"^\.|\.\.|\*")
 
 
 def to_url(text: str) -> str:
@@ -26,7 +28,7 @@ def to_host(text: str) -> str:
     if port:
         raise ValueError(f"{text!r} has a port: give the host name alone, {port[1]!r}")
     host = url_to_host(join("http://x/", f"http://{name}/")) if _HOST.fullmatch(name) else ""
-    if not host:
+    if not host or _NOBODYS.search(host):
         raise ValueError(f"{text!r} is not a host name such as 'example.org'")
     return host
 

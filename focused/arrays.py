@@ -51,6 +51,30 @@ def known_or(values: NDArray[np.float32], instead: NDArray[np.float32]) -> NDArr
     return np.where(np.isnan(values), instead, values).astype(np.float32)
 
 
+def numbers_in(state: Mapping[str, NDArray[Any]], name: str, shape: tuple[int, ...]) -> NDArray[Any]:
+    """One of the arrays of a state, copied; ValueError unless it has this shape and finite numbers."""
+    array = state[name]
+    if array.shape != shape or array.dtype.kind not in "buif" or not np.isfinite(array).all():
+        raise ValueError(f"{name!r} is not {' × '.join(map(str, shape)) or 'one'} finite numbers")
+    return array.copy()
+
+
+def count_in(state: Mapping[str, NDArray[Any]], name: str) -> int:
+    """A count in a state; ValueError unless it is one."""
+    count = numbers_in(state, name, ()).item()
+    if count != int(count) or count < 0:
+        raise ValueError(f"{name!r} is {count}, not a count")
+    return int(count)
+
+
+def put_back(state: Mapping[str, NDArray[Any]], name: str, where: str, table: NDArray[np.float32]) -> None:
+    """Put the numbers ``name`` of a state into a table, at the places ``where``; ValueError if they do not fit."""
+    places = state[where]
+    if places.ndim != 1 or places.dtype.kind != "u" or places.max(initial=0) >= len(table):
+        raise ValueError(f"{where!r} are not places in a table of {len(table):,}")
+    table[places] = numbers_in(state, name, places.shape)
+
+
 def save_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Arrays as bytes; without objects, so that reading them back cannot run code."""
     buffer = BytesIO()

@@ -122,7 +122,8 @@ def tame(body: bytes) -> tuple[bytes, dict[str, int]]:
         if bomb is not None:
             pieces.append(body[done : bomb.end()])
             done = _end_of_attributes(body, bomb.end(), end)
-            cut += 1
+            # One with just so many, and without an end, loses nothing.
+            cut += done > bomb.end()
             after = _end_of_raw(body, done, end, bomb[1].lower())
         at = after if after > at else _end_of_comment(body, at, end)
     left_out = {"attributes": cut} if cut else {}

@@ -257,7 +257,7 @@ class _Walk:
                 if parent is None:
                     break
                 if open_links and open_links[-1][0] is parent:
-                    self._last[open_links.pop()[1]] = max(len(leaves) - 1, 0)
+                    self._close_link(open_links.pop()[1])
                 tail = parent.tail
                 parent, children = stack.pop()
                 if tail and not tail.isspace() and parent is not None:
@@ -290,8 +290,18 @@ class _Walk:
             parent, children = element, iter(element)
         for _, link in open_links:
             self._last[link] = max(len(leaves) - 1, self._first[link])
+        if len(leaves) > most_leaves:
+            # Many elements have ended at once.
+            del leaves[most_leaves:]
+            self.left_out["leaves"] = 1
         # What follows </html> is a tree of its own to the parser.
         self._leave_out("after_html", sum(1 for other in root.itersiblings() for _ in other.iter("*")))
+
+    def _close_link(self, link: int) -> None:
+        if self._first[link] == len(self.leaves):
+            # Nothing in it is rendered. Without a leaf, its neighbour's text would be taken for its own.
+            self.leaves.append("")
+        self._last[link] = len(self.leaves) - 1
 
     def _open_link(self, tag: str, element: Any, leaf: int) -> int | None:
         if tag in {"a", "area"}:
@@ -332,8 +342,8 @@ class _Walk:
         targets = [joiner.join(href) if len(href) <= LONGEST else href for href in self._hrefs]
         kept = [row for row, target in enumerate(targets) if target and len(target) <= LONGEST]
         self._leave_out("addresses", sum(len(target) > LONGEST for target in targets) + (len(base) > LONGEST))
-        # A link at the very end of a page cut short may point past its last leaf.
-        most = max(len(self.leaves) - 1, 0)
-        first, last = (np.minimum(np.array(leaves, np.int32)[kept], most) for leaves in (self._first, self._last))
+        first = np.array(self._first, np.int32)[kept]
+        # A link on a page cut short may have more leaves than were kept.
+        last = np.minimum(np.array(self._last, np.int32)[kept], max(len(self.leaves) - 1, 0))
         paths, ends = (np.array(ids, np.uint32)[kept] for ids in (self._paths, self._ends))
         return Links([targets[row] for row in kept], first, last, paths, ends)

@@ -23,7 +23,7 @@ def join(base: str, href: str) -> str:
         target = ada_url.join_url(base, href)
     except ValueError:
         return ""
-    if not target.startswith("http"):
+    if not target.startswith(("http://", "https://")):
         return ""
     return target.partition("#")[0]
 
@@ -39,8 +39,9 @@ class Joiner:
         scheme, _, rest = base.partition("?")[0].partition("#")[0].partition("://")
         host, slash, path = rest.partition("/")
         # Of a base that is not normalised, nothing is left out.
-        self._root = f"{scheme}://{host}/" if slash else base
-        self._folder = f"{self._root}{path[: path.rfind('/') + 1]}" if slash else base
+        is_plain = slash and join(base, "") == base
+        self._root = f"{scheme}://{host}/" if is_plain else base
+        self._folder = f"{self._root}{path[: path.rfind('/') + 1]}" if is_plain else base
         self._remembered = _LONGEST_REMEMBERED - len(self._folder)
 
     def join(self, href: str) -> str:

@@ -18,7 +18,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.arrays import Arrays
+from focused.arrays import Arrays, numbers_in, put_back
 from focused.pages.tokens import Ids
 from focused.prioritizers.rows import Starts, expectation, fold, run_sums, sigmoid
 
@@ -72,8 +72,7 @@ class Aliveness:
     def of(cls, state: Mapping[str, NDArray[Any]]) -> Self:
         """The snapshot that gave this state."""
         aliveness = cls()
-        touched = state["outcomes_of"]
-        aliveness.weights[touched] = state["aliveness"]
-        aliveness.doubt[touched] = state["doubt_of_aliveness"]
-        aliveness.bias, aliveness.doubt_of_bias = state["usual_aliveness"].tolist()
+        put_back(state, "aliveness", "outcomes_of", aliveness.weights)
+        put_back(state, "doubt_of_aliveness", "outcomes_of", aliveness.doubt)
+        aliveness.bias, aliveness.doubt_of_bias = numbers_in(state, "usual_aliveness", (2,)).tolist()
         return aliveness

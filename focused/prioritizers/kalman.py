@@ -39,7 +39,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from focused.arrays import Arrays
+from focused.arrays import Arrays, count_in, numbers_in, put_back
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Contribution, Lessons
 from focused.prioritizers.features import Layout
@@ -218,11 +218,12 @@ class KalmanLearner:
         } | counts
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        """Take back what `state` gave."""
+        """Take back what `state` gave; ValueError if it is something else."""
         for name, at_first in _HASHED.items():
             table = np.full(2**self.bits, at_first, np.float32)
-            table[state["touched"]] = state[name]
+            put_back(state, name, "touched", table)
             setattr(self, name, table)
-        self.means, self.covariance = state["means"].copy(), state["covariance"].copy()
-        self.seen, self.all_lessons = int(state["seen"]), float(state["all_lessons"])
+        self.means = numbers_in(state, "means", self.means.shape)
+        self.covariance = numbers_in(state, "covariance", self.covariance.shape)
+        self.seen, self.all_lessons = count_in(state, "seen"), float(numbers_in(state, "all_lessons", ()))
         self._remembered = None

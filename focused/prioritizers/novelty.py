@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.arrays import Arrays
+from focused.arrays import Arrays, put_back
 from focused.prioritizers.rows import fold
 
 BITS = 16
@@ -45,5 +45,5 @@ class DirectoryVisits:
     def of(cls, state: Mapping[str, NDArray[Any]]) -> Self:
         """The visits that gave this state."""
         visits = cls()
-        visits.pages[state["visited"]] = state["visits"]
+        put_back(state, "visits", "visited", visits.pages)
         return visits

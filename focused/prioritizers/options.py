@@ -26,6 +26,8 @@ def build(
 def check_made_alike(state: Mapping[str, NDArray[Any]], name: str, now: Mapping[str, Any]) -> None:
     """ValueError unless a state was saved by the prioritizer of this name, with the same options."""
     saved = json.loads(str(state["made_for"])) if "made_for" in state else {}
+    if not isinstance(saved, dict):
+        raise ValueError(f"'made_for' is {saved!r}, not its options")  # noqa: TRY004  # whoever restores expects it
     if "learner" in saved:
         saved.setdefault("prioritizer", "apprentice")  # which did not say so at first
     if saved.get("prioritizer") != name:

@@ -93,6 +93,8 @@ class Packing:
     """How evidence is written: with so many upper bits of each id."""
 
     def __init__(self, id_bits: int) -> None:
+        if not 0 < id_bits <= 32:
+            raise ValueError(f"{id_bits} bits of an id: there are 1 to 32")
         self._second = next(bits for bits in (0, 2, 4, 8, 16) if bits >= id_bits - 16)
 
     @property

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from focused.pages.urls import join
+
 # Taken out whatever their value is.
 _SESSIONS = """
     phpsessid jsessionid aspsessionid asp.net_sessionid cfid cftoken zenid oscsid osicsid sessionid session_id
@@ -21,10 +23,8 @@ _IN_BRACKETS = re.compile(r"/\([a-z]\([0-9a-z]{20,}\)\)(?=/|$)|/\([0-9a-z]{24}\)
 def clean(url: str) -> str:
     """The address without session ids and tracking marks; nothing else is changed."""
     path, mark, query = url.partition("?")
-    if ";" in path:
-        path = _IN_PATH.sub("", path)
-    if "/(" in path:
-        path = _IN_BRACKETS.sub("", path)
+    if ";" in path or "/(" in path:
+        path = _without_sessions(path)
     if not mark:
         return path
     parts = query.split("&")
@@ -32,6 +32,14 @@ def clean(url: str) -> str:
     if len(kept) == len(parts):
         return f"{path}?{query}"
     return f"{path}?{'&'.join(kept)}" if kept else path
+
+
+def _without_sessions(address: str) -> str:
+    # A host may look like a session id, too.
+    begin = (address + "/").find("/", len("https://"))
+    path = _IN_BRACKETS.sub("", _IN_PATH.sub("", address[begin:]))
+    # What is left of "/x/..;sid=1/" leads elsewhere.
+    return address if path == address[begin:] else join(address[:begin] + path, "") or address
 
 
 def _is_mark(part: str) -> bool:

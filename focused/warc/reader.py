@@ -57,9 +57,12 @@ class Archive:
             raise ValueError(f"{path}: it contains no recorded response; give a WARC file")
 
     def read(self, entry: Entry) -> Recorded:
-        """The response at one place."""
-        data = io.BytesIO(self._data[entry.start : entry.end])
-        return _to_recorded(next(_records(data, auto_decode="all")))
+        """The response at one place. A body that cannot be unpacked is given as it came, with its Content-Encoding."""
+        data = self._data[entry.start : entry.end]
+        try:
+            return _to_recorded(next(_records(io.BytesIO(data), auto_decode="all")), _DECODED)
+        except OSError:
+            return _to_recorded(next(_records(io.BytesIO(data))), _DECODED - {"content-encoding"})
 
     def _scan(self) -> Iterator[Entry]:
         at = 0
@@ -85,9 +88,11 @@ class Archive:
         with stream:
             try:
                 for record in _records(stream):
-                    if zipped and self._data[(at := start + record.stream_pos) : at + 3] != _GZIP:
-                        raise ValueError(f"{self.path}: gzipped as a whole, not by record; try `warcio recompress`")
-                    found.append((*_to_url_and_status(record), start + record.stream_pos))
+                    at = start + record.stream_pos
+                    # Two records in a member: the second cannot be read by itself.
+                    if zipped and ((found and at == found[-1][2]) or not self._is_record(at)):
+                        raise ValueError(f"{self.path}: not gzipped record by record; try `warcio recompress`")
+                    found.append((*_to_url_and_status(record), at))
             except OSError:
                 pass  # damage: the caller goes on behind it
         ends = [*(at for _, _, at in found), len(self._data)][1:]
@@ -102,10 +107,11 @@ class Archive:
                 unzip.decompress(data)
             except zlib.error:
                 return 0
-            return entry.end - len(unzip.unused_data) if unzip.eof else 0
+            end = len(data) - len(unzip.unused_data)
+            return entry.start + end if unzip.eof and _holds(data[:end], entry) else 0
         length = next(_records(io.BytesIO(data), parse_http=False)).content_length
         end = data.find(_BLANK) + len(_BLANK) + length
-        return entry.start + end + len(_BLANK) if end <= len(data) else 0
+        return min(entry.start + end + len(_BLANK), entry.end) if end <= len(data) else 0
 
     def _next_record(self, at: int) -> int:
         """Where the next record starts that can be read; the end of the file if there is none."""
@@ -113,12 +119,16 @@ class Archive:
             zipped, plain = self._data.find(_GZIP, at), self._data.find(_BLANK + _START, at)
             if zipped < 0 or 0 <= plain < zipped:
                 return plain + len(_BLANK) if plain >= 0 else len(self._data)
-            try:
-                if zlib.decompressobj(31).decompress(self._data[zipped : zipped + 4096], 5) == _START:
-                    return zipped
-            except zlib.error:
-                pass  # three bytes that look like a member and are none
+            if self._is_record(zipped):
+                return zipped
             at = zipped + 1
+
+    def _is_record(self, at: int) -> bool:
+        """Does a gzip member begin here, and a record with it?"""
+        try:
+            return zlib.decompressobj(31).decompress(self._data[at : at + 4096], 5) == _START
+        except zlib.error:
+            return False  # three bytes that look like a member and are none
 
 
 def _records(stream: IO[bytes], **options: Any) -> Iterator[WarcRecord]:
@@ -129,6 +139,15 @@ def _records(stream: IO[bytes], **options: Any) -> Iterator[WarcRecord]:
     return iter(ArchiveIterator(stream, record_types=WarcRecordType.any_type, **options))
 
 
+def _holds(data: bytes, entry: Entry) -> bool:
+    """Is a record still the same without what follows it? It may go on in the next member."""
+    try:
+        record = next(_records(io.BytesIO(data)), None)
+    except OSError:
+        return False
+    return record is not None and _to_url_and_status(record) == (entry.url, entry.status)
+
+
 def _to_url_and_status(record: WarcRecord) -> tuple[str, int]:
     """The address and the status of a response; status 0 for other kinds of records."""
     url = (record.headers.get("WARC-Target-URI") or "").strip("<>")
@@ -137,7 +156,7 @@ def _to_url_and_status(record: WarcRecord) -> tuple[str, int]:
     return url, record.http_headers.status_code or 0
 
 
-def _to_recorded(record: WarcRecord) -> Recorded:
+def _to_recorded(record: WarcRecord, left_out: frozenset[str]) -> Recorded:
     body = record.reader.read()
-    kept = [(name, value) for name, value in record.http_headers.to_tuples() if name.lower() not in _DECODED]
+    kept = [(name, value) for name, value in record.http_headers.to_tuples() if name.lower() not in left_out]
     return Recorded(record.http_headers.status_code or 0, (*kept, ("Content-Length", str(len(body)))), body)

@@ -60,6 +60,16 @@ def test_the_first_attributes_are_kept():
     assert left_out == {"attributes": 1}
 
 
+@pytest.mark.parametrize("end", [b">x", b"", b"/", b" <p"])
+@pytest.mark.parametrize("many", [guard.MOST_ATTRIBUTES - 1, guard.MOST_ATTRIBUTES])
+def test_a_tag_with_as_many_attributes_as_are_kept_is_not_counted_as_cut(many, end):
+    body = b"<p " + attributes(many if end != b" <p" else many - 1) + end
+    assert guard.tame(body) == (body, {})
+    tamed, left_out = guard.tame(b"<p " + attributes(300) + end)
+    assert left_out == {"attributes": 1}
+    assert guard.tame(tamed) == (tamed, {})
+
+
 def test_what_looks_like_a_bomb_in_text_is_left_alone():
     text = b"<p " + attributes() + b">"
     body = b"<title>" + text + b"</title><!--" + text + b"--><script>" + text + b"</script>" + AFTER

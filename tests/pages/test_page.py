@@ -32,6 +32,39 @@ def test_leaves_without_text_are_numbered_too():
     assert offsets_of(page) == [-5, -4, -3, -2, -1, 0]
 
 
+NOT_RENDERED = [
+    "<!-- x -->",
+    "<script>x</script>",
+    "<style>x</style>",
+    "<template>x</template>",
+    "<?x?>",
+    " <!-- --> \n ",
+]
+
+
+@pytest.mark.parametrize("inside", [*NOT_RENDERED, ""])
+@pytest.mark.parametrize(("before", "after"), [("", ""), ("<p>a ", ""), ("", "b"), ("<p>a<p>", "b<p>c")])
+def test_a_link_in_which_nothing_is_rendered_has_an_empty_leaf_of_its_own(inside, before, after):
+    page = parse(f"{before}<a href=v>{inside}</a>{after}")
+    assert page.anchor(0) == ""
+    assert page.links.first.tolist() == page.links.last.tolist()
+    assert [leaf for leaf in page.leaves if leaf.strip()] == [
+        text for text in (*before.split("<p>"), *after.split("<p>")) if text
+    ]
+    assert sorted(offsets_of(page)) == offsets_of(page)
+    assert offsets_of(page).count(0) == 1
+
+
+def test_no_more_leaves_are_taken_than_may_be_however_many_elements_end_at_once():
+    html = "".join(f"<b>x{i}" for i in range(5)) + "<i>" * 300 + "<a href=v>y" + "</i>z" * 300 + "<a href=w>q"
+    for leaves in range(1, 20):
+        page = parse(html, leaves=leaves)
+        assert len(page.leaves) == leaves
+        assert page.left_out["leaves"] == 1
+        assert page.leaves == parse(html).leaves[:leaves]
+        assert max(page.tag_leaves) < leaves
+
+
 def test_blank_text_between_tags_is_no_leaf():
     assert parse("<ul>\n  <li>a</li>\n  <li>b</li>\n</ul>").leaves == parse("<ul><li>a</li><li>b</li></ul>").leaves
 

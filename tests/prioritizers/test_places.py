@@ -161,8 +161,8 @@ def test_links_without_text_are_told_one_by_one_wherever_they_stand():
     assert has_no_text(look(parsed, [3, 2])).tolist() == [False, True]
 
 
-def test_a_page_that_is_nothing_but_a_link_without_a_leaf():
+def test_a_page_that_is_nothing_but_a_link_without_text():
     parsed = page("<a href=/x><script>x()</script></a>")
-    assert not parsed.leaves
+    assert parsed.leaves == [""]
     assert LAYOUT.places_of(look(parsed)).shape == (1, len(PLACES))
     assert has_no_text(look(parsed)).tolist() == [True]

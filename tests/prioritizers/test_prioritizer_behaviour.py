@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from inspect import signature
 from typing import Any, get_args
 
@@ -10,6 +11,8 @@ import pytest
 
 from focused import registry
 from focused.critics.base import Verdict
+from focused.frontier.store import JobRefused
+from focused.learned import restore
 from focused.options import types_of_options
 from focused.papers.prioritizers.taught import NotTaught, TaughtCard, save_taught
 from focused.prioritizers.base import Combination
@@ -17,7 +20,7 @@ from focused.prioritizers.options import build
 from focused.registry import UnknownName, find, names
 from focused.schema import in_words
 from focused.testing.prioritizer_checks import PRIORITIZER_CHECKS, evidence_of
-from tests.prioritizers.prioritizer_cases import WAY, OneWordCritic, built, toy_paths, toy_site
+from tests.prioritizers.prioritizer_cases import WAY, OneWordCritic, built, lessons_of, toy_paths, toy_site
 
 CASES = [
     *[(name, {}) for name in names("prioritizer")],
@@ -168,3 +171,39 @@ def test_the_type_of_every_option_says_what_it_takes(part: str) -> None:
         words = {option: in_words(hint) for option, hint in types_of_options(kind).items() if option in options}
         assert words.keys() == options, name
         assert not [option for option in words if words[option] in {"a number", "a whole number", "text in quotes"}]
+
+
+def spoiled(array: np.ndarray) -> Iterator[np.ndarray]:
+    """What somebody else may have in place of an array."""
+    yield array.ravel()[:-1]
+    yield np.append(array.ravel(), array.ravel()[:1])
+    yield array.reshape(*array.shape, 1)
+    yield from (np.zeros((), np.int64), np.array(-1.5), np.array("x"), np.array(["[]"]), np.array("[]"), np.array("{"))
+    if array.dtype.kind == "f":
+        yield from (np.full_like(array, np.nan), np.full_like(array, np.inf))
+    elif array.dtype.kind in "ui":
+        yield from (np.full_like(array, np.iinfo(array.dtype).max), array.astype(float), ~array)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"), [("focused", {}), ("apprentice", {}), ("apprentice", {"learner": "naive-bayes"})]
+)
+def test_what_was_not_learned_is_refused_or_does_no_harm(name, options):
+    options["bits"] = 8
+    evidence = evidence_of(prioritizer := built(name, options))
+    lessons = lessons_of(evidence, np.linspace(0, 1, len(evidence)))
+    state = prioritizer.learn(lessons).state()
+    refused = 0
+    for key, array in state.items():
+        for bad in spoiled(array):
+            restored = built(name, options)
+            try:
+                restore(restored, {**state, key: bad}, "it", "begin without it")
+            except JobRefused:
+                refused += 1
+                continue
+            # Others may know better than we what a number should be; but it can be worked with.
+            for one in (restored, restored.learn(lessons)):
+                scores = one.finite_scores(evidence)
+                assert ((scores >= 0) & (scores <= 1)).all(), (key, bad)
+    assert refused >= 4 * len(state)

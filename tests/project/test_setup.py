@@ -63,8 +63,8 @@ def test_an_environment_is_made(tmp_path: Path) -> None:
 def test_plain_make_tells_the_targets() -> None:
     run = subprocess.run(["make", "-C", ROOT], capture_output=True, text=True, check=True)
     listed = {line.split("\t")[0].strip() for line in run.stdout.splitlines() if "\t" in line}
-    checks = {"test", "attack", "lint", "types", "docs", "coverage", "wheel", "lowest", "matrix"}
-    assert listed == checks | {"help", "demo", "bench", "scrapyd", "lock", "clean"}
+    checks = {"test", "attack", "fuzz", "lint", "types", "docs", "coverage", "wheel", "lowest", "matrix", "audit"}
+    assert listed == checks | {"help", "demo", "bench", "scrapyd", "lock", "upgrade", "clean"}
 
 
 def test_every_benchmark_is_listed_with_what_it_is() -> None:

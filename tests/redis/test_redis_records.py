@@ -89,3 +89,9 @@ def test_records_without_evidence_are_read():
     read = packing.read([record([]), record([], state=2)], np.array([1, 2]))
     assert read.state.tolist() == [1, 2]
     assert len(read.evidence) == 0
+
+
+@pytest.mark.parametrize("bits", [-1, 0, 33, 2**40])
+def test_ids_have_no_more_bits_than_there_are(bits):
+    with pytest.raises(ValueError, match=f"{bits} bits of an id: there are 1 to 32"):
+        Packing(bits)

@@ -155,6 +155,11 @@ def test_settings_and_arguments_add_up():
     ("http://a.com/?sid=0123456789abcdef0123456789abcdef&t=5", "http://a.com/?t=5"),
     ("http://a.com/?s=0a1b2c3d4e5f6a7b", "http://a.com/"),
     ("http://a.com/(S(lit3py55t21z5v55vlm25s55))/page.aspx", "http://a.com/page.aspx"),
+    # What is left is an address as every other.
+    ("http://a.com/(lit3py55t21z5v55vlm25s55)", "http://a.com/"),
+    ("http://a.com/x/..;sid=1/y", "http://a.com/y"),
+    ("http://a.com/x/.;jsessionid=1?a=1", "http://a.com/x/?a=1"),
+    ("http://;jsessionid=id/x;sid=1", "http://;jsessionid=id/x"),
 ])  # fmt: skip
 def test_session_ids_and_marks_are_taken_out(url, cleaned):
     assert clean(url) == cleaned

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from msgspec import Meta
 
+from focused.addresses import to_host
 from focused.options import make
 from focused.problems import Problems
 from focused.schema import HOSTS, PATTERNS, SWITCH, TEXT, Dry, Share, in_words, typed
@@ -72,3 +73,14 @@ def test_every_bad_option_is_told_at_once() -> None:
         "  tea.toml: [critic] size=0: give a whole number from 1 to 9",
         "  tea.toml: [critic] share='half': give a number from 0 to 1",
     ]
+
+
+@pytest.mark.parametrize("text", ["..a.example", "%2ea.example", "a..example", "a.*.example", "**.a.example", "*", "."])
+def test_a_host_that_nothing_can_be_called_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match=r"is not a host name such as 'example\.org'"):
+        to_host(text)
+
+
+@pytest.mark.parametrize("text", ["*.A.example", ".a.example", "a.EXAMPLE", "ａ.example"])
+def test_a_host_is_read_as_browsers_spell_it(text: str) -> None:
+    assert to_host(text) == to_host(to_host(text)) == "a.example"

@@ -8,7 +8,7 @@ import logging
 import pytest
 
 from focused.lab.replay.write import write_web
-from focused.warc.reader import Recorded
+from focused.warc.reader import Archive, Recorded
 from focused.warc.web import NOT_FOUND, Web, normal_form
 
 HOST = "http://site.example"
@@ -150,3 +150,46 @@ def test_bodies_are_served_without_the_encoding_they_were_sent_in(tmp_path):
     found = Web.open(path).get(f"{HOST}/")
     assert found.body == body
     assert found.headers == (("Content-Type", "text/html"), ("Content-Length", str(len(body))))
+
+
+@pytest.mark.parametrize("body", [b"<p>not packed at all", gzip.compress(b"", mtime=0)[:10] + b"\xff" * 30])
+def test_a_body_that_cannot_be_unpacked_is_served_as_it_came(tmp_path, body):
+    path = tmp_path / "web.warc.gz"
+    names = (("Content-Type", "text/html"), ("Content-Encoding", "gzip"))
+    pages = {f"{HOST}/1": Recorded(200, names, body), f"{HOST}/2": Recorded(200, (), b"<p>good")}
+    write_web(path, pages)
+    web = Web.open(path)
+    assert web.get(f"{HOST}/1") == Recorded(200, (*names, ("Content-Length", str(len(body)))), body)
+    assert web.get(f"{HOST}/2").body == b"<p>good"
+
+
+@pytest.mark.parametrize("cut", range(5))
+def test_what_was_recorded_ends_within_its_file(warc, tmp_path, cut):
+    plain = tmp_path / "web.warc"
+    data = gzip.decompress(warc.read_bytes())
+    plain.write_bytes(data[: len(data) - cut])
+    archive = Archive(plain)
+    assert len(archive.entries) == 40
+    assert archive.entries[-1].end <= len(data) - cut
+
+
+@pytest.mark.parametrize("after", ["an empty member", "another record", "nothing"])
+def test_records_that_share_a_member_are_refused_with_the_way_out(warc, tmp_path, after):
+    records = gzip.decompress(warc.read_bytes())
+    one, two, three, four, *_ = [b"WARC/" + each for each in records.split(b"WARC/") if b"Type: response" in each]
+    last = {"an empty member": [b""], "another record": [four], "nothing": []}[after]
+    path = tmp_path / "two.warc.gz"
+    path.write_bytes(b"".join(map(gzip.compress, [one, two + three, *last])))
+    with pytest.raises(ValueError, match=r"two\.warc\.gz: not gzipped record by record; try `warcio recompress`"):
+        Archive(path)
+
+
+def test_a_record_that_goes_on_in_the_next_member_is_not_cut_in_two(warc, tmp_path):
+    records = gzip.decompress(warc.read_bytes())
+    one, two, *_ = [b"WARC/" + each for each in records.split(b"WARC/") if b"Type: response" in each]
+    path = tmp_path / "two.warc.gz"
+    for cut in range(20, len(two), 20):
+        path.write_bytes(b"".join(map(gzip.compress, [one, two[:cut], two[cut:]])) + b"rubbish")
+        archive = Archive(path)
+        assert archive.lost > 0
+        assert [archive.read(entry).status for entry in archive.entries] in ([200], [200, 200])

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack, vstack
 from sklearn.linear_model import SGDClassifier
 
-from focused.arrays import Arrays
+from focused.arrays import Arrays, count_in, numbers_in, put_back
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import LESSON_COLUMNS, Contribution, Lessons
 from focused.prioritizers.rows import fold, logit, row_sums, sigmoid, with_one
@@ -181,11 +181,11 @@ class LogisticLearner:
         return {"touched": touched.astype(np.uint32), **learned, **past}
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
-        touched = state["touched"]
         self.weights, self.travel = self.weights.copy(), self._first_travel()
         self.weights[: 2**self.bits] = 0
-        self.weights[touched], self.travel[touched] = state["weights"], state["travel"]
-        self.seen = int(state["seen"])
+        put_back(state, "weights", "touched", self.weights)
+        put_back(state, "travel", "touched", self.travel)
+        self.seen = count_in(state, "seen")
         self.past = _arrays_to_lessons(state) if "past_evidence" in state else None
         self.kept = np.arange(len(self.past) if self.past else 0)
 
@@ -203,4 +203,7 @@ def _lessons_to_arrays(lessons: Lessons) -> Arrays:
 
 def _arrays_to_lessons(state: Mapping[str, NDArray[Any]]) -> Lessons:
     evidence = Evidence.from_bytes(state["past_evidence"].tobytes())
-    return Lessons(evidence, *(state[f"past_{name}"] for name in LESSON_COLUMNS))
+    shape = (len(evidence),)
+    return Lessons(
+        evidence, *(numbers_in(state, f"past_{name}", shape).astype(kind) for name, kind in LESSON_COLUMNS.items())
+    )

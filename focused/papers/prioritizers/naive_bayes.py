@@ -21,7 +21,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from focused.arrays import Arrays
+from focused.arrays import Arrays, numbers_in, put_back
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Contribution, Lessons
 from focused.prioritizers.rows import fold, row_sums, sigmoid
@@ -100,7 +100,8 @@ class NaiveBayesLearner:
 
     def restore(self, state: Mapping[str, NDArray[Any]]) -> None:
         self.counts = np.zeros_like(self.counts)
-        self.counts[:, state["features"]] = state["counts"]
-        self.lessons = np.array(state["lessons"], np.float64)
+        for row, counts in zip(self.counts, state["counts"], strict=True):
+            put_back({**state, "counts": counts}, "counts", "features", row)
+        self.lessons = numbers_in(state, "lessons", self.lessons.shape).astype(np.float64)
         for derived in ("trust", "prior", "log_rates"):
             self.__dict__.pop(derived, None)
