@@ -13,8 +13,8 @@ again with the same command. With --redis there are several workers, each of whi
 Everything is measured from outside. Memory (PSS) is that of a process and its children; of each start, the last sixth
 is compared with the second sixth (or with what follows the first ten minutes). Starts of less than two minutes are
 shown, and not judged: they are still filling what is bounded. The pace is CPU per page, as machines are shared, in the
-median of the moments of the beginning (a twentieth to a quarter of the pages) and of the end (the last fifth). Exit
-code 1 if an aim is missed.
+median of the moments of the beginning (a twentieth to a quarter of the pages) and of the end (the last fifth), those
+left out in which a trap was visited more than pages. Exit code 1 if an aim is missed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import sqlite3
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -36,14 +36,18 @@ from random import Random
 from statistics import median
 
 import numpy as np
+from scrapy.utils.project import get_project_settings
 
 from bench.soak_web import Served, serve
-from focused.frontier.records import FILE, read_records
+from focused.frontier.records import FILE
 from focused.frontier.store import State
 from focused.lab.process import OWN_SERVER, CrawlProcess
 from focused.lab.redis.server import RedisServer
 from focused.lab.redis.workers import CRAWL, Workers
 from focused.redis.reading.reader import open_readers
+from focused.report.job_reader import JobReader
+from focused.report.reader import CrawlReader, LinkLine
+from focused.safety.handler import IDLE
 
 CONCURRENT, PER_HOST = 32, 4
 SETTINGS = {
@@ -72,13 +76,15 @@ LONGEST_END = 600.0
 STARTING, WARM, JUDGED = 10.0, 600.0, 120.0
 """Seconds: of a start that are not part of the pace; after which memory may not grow; from which memory is judged."""
 BYTES_A_LINK, GROWTH, PACE = 150, 0.05, 0.10
+HOSTILE_SHARE = 0.2
+"""Moments with more requests to hostile hosts than this, for each good page, are no part of the pace."""
 SPARE = 64
 """Descriptors beside those of connections: files, pipes, the log, the database, threads' own."""
 _MB = 1 << 20
 _CLOCK = os.sysconf("SC_CLK_TCK")
 
 
-# --- what is measured, from outside ------------------------------------------------------------------------------------
+# --- what is measured, from outside ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -167,7 +173,7 @@ class Life:
         return first, [one for one in self.samples if one.at - self.began >= self.seconds * 5 / 6]
 
 
-# --- where the crawl is kept -------------------------------------------------------------------------------------------
+# --- where the crawl is kept -----------------------------------------------------------------------------------------
 
 
 class InFile:
@@ -195,12 +201,8 @@ class InFile:
         """What lies in the job folder while nobody is at work."""
         return {path.name for path in self._job.iterdir()}
 
-    def fetched_and_waiting(self) -> tuple[set[str], set[str]]:
-        with closing(read_records(self._job)) as records:
-            waits = f"SELECT url FROM links WHERE state != {int(State.DONE)}"
-            queries = ("SELECT url FROM pages", waits)
-            fetched, waiting = ({row["url"] for row in records.execute(query)} for query in queries)
-        return fetched, waiting
+    def reader(self) -> CrawlReader:
+        return JobReader.open(self._job)
 
 
 class InRedis:
@@ -223,16 +225,12 @@ class InRedis:
     def left(self) -> set[str]:
         return set()
 
-    def fetched_and_waiting(self) -> tuple[set[str], set[str]]:
-        from scrapy.utils.project import get_project_settings
-
+    def reader(self) -> CrawlReader:
         (reader,) = open_readers(self._workers.redis.url, CRAWL, get_project_settings())
-        with closing(reader):
-            fetched = {item["url"] for item in reader.items()}
-        return fetched, set()
+        return reader
 
 
-# --- the crawl -----------------------------------------------------------------------------------------------------------
+# --- the crawl -------------------------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -281,7 +279,9 @@ class Soak:
         return [((n + random.uniform(0.7, 1.3)) / (len(hits) + 1), hit) for n, hit in enumerate(hits)]
 
     def _progress(self) -> float:
-        return max(self.served.fetched / self.options.pages, self._now / (60 * self.options.minutes))
+        """1 when it is over."""
+        pages, minutes = self.options.pages, self.options.minutes
+        return float(max(self.served.fetched / pages, self._now / (60 * minutes)))
 
     def _running(self) -> list[Life]:
         return [life for life in self.lives if not life.end]
@@ -332,7 +332,7 @@ class Soak:
                 life.samples.append(sample)
 
 
-# --- what is printed, and judged -----------------------------------------------------------------------------------------
+# --- what is printed, and judged -------------------------------------------------------------------------------------
 
 
 @dataclass
@@ -356,7 +356,9 @@ class Verdict:
 
     def _curve(self) -> None:
         samples = self.soak.samples
-        print("    s   good pages  hostile  links known   PSS MB  RSS MB  files  sockets  stored MB  pages/s  CPU ms/page")
+        print(
+            "    s   good pages  hostile  links known   PSS MB  RSS MB  files  sockets  stored MB  pages/s  CPU ms/page"
+        )
         step = max(1, len(samples) // 40)
         for before, now in pairwise(samples[::step]):
             use = now.all
@@ -378,8 +380,8 @@ class Verdict:
             most = before * (1 + GROWTH) + BYTES_A_LINK * links
             peak = max(life.usage(one).pss for one in life.samples)
             figure = (
-                f"{before / _MB:.1f} MB, then {after / _MB:.1f} MB, {links:,.0f} links more known, in {life.seconds:.0f} s"
-                f" (peak {peak / _MB:.0f} MB)"
+                f"{before / _MB:.1f} MB, then {after / _MB:.1f} MB with {links:,.0f} more links known, after "
+                f"{life.seconds:.0f} s (peak {peak / _MB:.0f} MB)"
             )
             is_met = after <= most if life.seconds >= JUDGED else None
             self._line(f"memory, {life.name}", figure, f"at most {most / _MB:.1f} MB", is_met)
@@ -404,12 +406,13 @@ class Verdict:
         for before, now in pairwise(self.soak.samples):
             whole = before.usages.keys() == now.usages.keys()
             settled = whole and all(before.at - began[name] > STARTING for name in before.usages)
-            if settled and now.pages > before.pages and since * pages <= before.pages <= until * pages:
-                found.append((_fetches(before, now), now.at - before.at, spent(before, now)))
+            fetched, others = now.pages - before.pages, now.others - before.others
+            if settled and others < HOSTILE_SHARE * fetched and since * pages <= before.pages <= until * pages:
+                found.append((fetched, now.at - before.at, spent(before, now)))
         return found
 
     def _left_open(self) -> None:
-        most = PER_HOST * CONCURRENT + SPARE
+        most = (1 + IDLE) * CONCURRENT + SPARE
         for what, aim in (("files", SPARE), ("sockets", most)):
             peaks = [max(getattr(life.usage(one), what) for one in life.samples) for life in self.soak.lives]
             self._line(f"open {what}", f"{', '.join(map(str, peaks))} at most, by start", f"{aim}", max(peaks) <= aim)
@@ -417,22 +420,34 @@ class Verdict:
         most_at_once = max(one.temporary for one in self.soak.samples)
         self._line("temporary files", f"{temporary} left ({most_at_once} at most)", "0", temporary == 0)
         more = sorted(set().union(*self.soak.left) - self.soak.left[0])
-        self._line("files in the job", f"{len(self.soak.left[-1])}, {more or 'none'} more than at the first stop", "none", not more)
+        self._line(
+            "files in the job",
+            f"{len(self.soak.left[-1])}, {more or 'none'} more than at the first stop",
+            "none",
+            not more,
+        )
 
     def _pages(self) -> None:
         served, options = self.soak.served, self.soak.options
         given, web = served.given, served.web
-        recorded, waiting = self.soak.place.fetched_and_waiting()
         fetched = [int(page) for page in np.flatnonzero(given)]
-        known = {0} if len(fetched) == options.pages else {0}.union(*map(web.links, fetched))
-        urls = {web.url(page) for page in known.union(fetched)}
-        lost = urls - recorded - waiting
-        figure = f"{len(fetched):,} of {options.pages:,} given, {len(recorded):,} in the records; {len(lost):,} lost"
-        self._line("good pages", figure, "0 lost", not lost)
+        # Those that a page led to.
+        known = set(fetched).union({0}, *map(web.links, fetched))
+        urls = {web.url(page) for page in known}
+        with closing(self.soak.place.reader()) as reader:
+            recorded = urls & {item["url"] for item in reader.items()}
+            lost = [url for url in urls - recorded if not _waits(reader.link_at(url))]
+        figure = f"{len(fetched):,} of {options.pages:,} given, {len(recorded):,} recorded, {len(lost):,} lost"
+        self._line("good pages", figure, "0 lost (others wait in the job)", not lost)
         for url in sorted(lost)[:10]:
             print("    lost:", url)
         again = int(given.sum()) - len(fetched)
-        self._line("fetched again", f"{again}", f"{self.soak.hits} × {CONCURRENT} at most", again <= self.soak.hits * CONCURRENT)
+        self._line(
+            "fetched again",
+            f"{again}",
+            f"{self.soak.hits} × {CONCURRENT} at most",
+            again <= self.soak.hits * CONCURRENT,
+        )
         requests = served.requests
         print(f"{'requests':<22} {', '.join(f'{count:,} {kind}' for kind, count in requests.items())}")
         self._line("forbidden", f"{requests['forbidden']} requests", "0", requests["forbidden"] == 0)
@@ -447,13 +462,13 @@ class Verdict:
             print("   ", line)
 
 
+def _waits(link: LinkLine | None) -> bool:
+    return link is not None and link.state != State.DONE
+
+
 def spent(before: Sample, now: Sample) -> float:
     """CPU seconds of the processes that are in both samples."""
     return sum(now.usages[name].cpu - before.usages[name].cpu for name in now.usages.keys() & before.usages.keys())
-
-
-def _fetches(before: Sample, now: Sample) -> int:
-    return now.pages - before.pages
 
 
 def trouble(log: str) -> Iterator[str]:

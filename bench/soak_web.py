@@ -118,7 +118,7 @@ class Text:
         return document(title, f"<h1>{title}</h1>\n{text}\n{bullets(anchors)}")
 
 
-# --- hostile hosts: each answers all its addresses in one of these ways ------------------------------------------------
+# --- hostile hosts: each answers all its addresses in one of these ways ----------------------------------------------
 
 
 def _number(visit: SiteRequest) -> int:
@@ -239,6 +239,8 @@ def serve(pages: int, hosts: int) -> Iterator[Served]:
     ours, theirs = processes.Pipe()
     server = processes.Process(target=_run, args=(pages, hosts, given, counts, theirs), daemon=True)
     server.start()
+    # If the server does not start, nobody else has this end.
+    theirs.close()
     try:
         yield Served(SoakWeb(pages, hosts, ours.recv()), given, counts)
     finally:

@@ -45,7 +45,7 @@ class BoundedPool(HTTPConnectionPool):
     """Keeps at most so many idle connections of all hosts together, and nothing of hosts that have none."""
 
     def __init__(self, reactor: Any, most: int) -> None:
-        super().__init__(reactor, persistent=True)
+        super().__init__(reactor, persistent=True)  # type: ignore[no-untyped-call]
         self._most = max(most, 1)
 
     def getConnection(self, key: Any, endpoint: Any) -> Any:  # noqa: N802 - Twisted's name
