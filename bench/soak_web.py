@@ -152,9 +152,9 @@ def _addresses(visit: SiteRequest) -> Reply:
 
 
 def _subdomains(visit: SiteRequest) -> Reply:
-    """Hosts without end."""
+    """Hosts without end, one after the other: with four on each page, the crawl visited thousands before good pages."""
     n, domain = _number(visit), visit.host[visit.host.index("host") :]
-    return linking(*(f"http://a{n ^ i}.{domain}/{n}.html" for i in range(4)), text=f"so it goes on {n}")
+    return linking(f"http://a{n}.{domain}/{n}.html", text=f"so it goes on {n}")
 
 
 def _slow(visit: SiteRequest) -> Reply:
