@@ -430,13 +430,13 @@ class Verdict:
     def _pages(self) -> None:
         served, options = self.soak.served, self.soak.options
         given, web = served.given, served.web
-        fetched = [int(page) for page in np.flatnonzero(given)]
-        # Those that a page led to.
-        known = set(fetched).union({0}, *map(web.links, fetched))
-        urls = {web.url(page) for page in known}
+        fetched = {int(page) for page in np.flatnonzero(given)}
         with closing(self.soak.place.reader()) as reader:
-            recorded = urls & {item["url"] for item in reader.items()}
-            lost = [url for url in urls - recorded if not _waits(reader.link_at(url))]
+            found = (web.number(item["url"]) for item in reader.items())
+            recorded = {page for page in found if page is not None}
+            # Also those that a recorded page led to. (What one led to that was given and not recorded, nobody knows.)
+            known = fetched.union({0}, *map(web.links, recorded))
+            lost = [web.url(page) for page in known - recorded if not _waits(reader.link_at(web.url(page)))]
         figure = f"{len(fetched):,} of {options.pages:,} given, {len(recorded):,} recorded, {len(lost):,} lost"
         self._line("good pages", figure, "0 lost (others wait in the job)", not lost)
         for url in sorted(lost)[:10]:

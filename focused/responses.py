@@ -18,7 +18,6 @@ from twisted.internet.threads import deferToThread
 from twisted.python.failure import Failure
 
 from focused.defaults import read_all
-from focused.memory import GiveBack
 from focused.pages import guard
 from focused.pages.page import Page, PageLimits, parse_page
 from focused.pages.tokens import LEXICON, Lexicon
@@ -29,7 +28,6 @@ IN_THREAD = 64 * 1024
 """Larger bodies are decoded and parsed in a thread: lxml lets go of the interpreter's lock meanwhile."""
 _AT_ONCE = DeferredSemaphore(2)
 """Large pages that are parsed at the same time: each may take as much memory as `focused.pages.guard` allows."""
-_give_back = GiveBack()
 _WESTERN = "cp1252"
 # What Python calls the encodings that browsers know (encoding.spec.whatwg.org), all of them linear in time. Python's
 # other codecs are no encodings of pages (idna, rot13, zip), would hide markup from whoever looks for it (UTF-7,
@@ -136,7 +134,7 @@ def _in_own_thread(work: Callable[[], T]) -> Deferred[T]:
     """Like ``deferToThread``, but in a thread that ends with it.
 
     lxml keeps all names of tags and attributes as long as the thread that parsed them: with the threads of a pool they
-    would add up page by page. Afterwards, the memory of earlier pages is given back to the system now and then.
+    would add up page by page.
     """
     from twisted.internet import reactor  # noqa: PLC0415  # whoever starts the crawl may still choose one
 
@@ -148,7 +146,6 @@ def _in_own_thread(work: Callable[[], T]) -> Deferred[T]:
         except BaseException:
             result = Failure()  # type: ignore[no-untyped-call]  # Twisted's own types
         reactor.callFromThread(done.callback, result)
-        _give_back()
 
     Thread(target=run, name="focused-page", daemon=True).start()
     return done

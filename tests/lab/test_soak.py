@@ -5,12 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 from argparse import Namespace
+from collections import Counter
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from bench.soak import Life, Sample, Soak, Usage, Verdict, trouble
 from bench.soak_web import HOSTILE_EVERY, WAYS, SoakWeb, Text
+from focused.frontier.store import State
 from tests.egg import ROOT
 
 MB = 1 << 20
@@ -108,3 +111,38 @@ def test_tracebacks_and_crawls_that_end_by_themselves_are_shown(capsys):
     ended.soak.wrong = ["start 1 ended by itself, with code 1"]
     ended._ends()
     assert not ended.kept
+
+
+class Reader:
+    """A job: pages recorded, and links with their states."""
+
+    def __init__(self, web, recorded, waiting):
+        self.recorded = [{"url": web.url(page)} for page in recorded]
+        self.waiting = {web.url(page) for page in waiting}
+
+    def items(self):
+        return self.recorded
+
+    def link_at(self, url):
+        return SimpleNamespace(state=State.WAITING) if url in self.waiting else None
+
+    def close(self):
+        pass
+
+
+@pytest.mark.parametrize("left_out", [None, "waiting", "recorded"])
+def test_a_page_is_lost_if_it_was_found_and_neither_is_recorded_nor_waits(left_out):
+    """Page 1 was given, and its crawl was killed: it waits, and what it links to is not known yet."""
+    web = SoakWeb(500, 20, 8_000)
+    given = np.zeros(500, np.uint32)
+    given[[0, 1, 2]] = 1
+    recorded, waiting = {0, 2}, {1, *web.links(0), *web.links(2)}
+    waiting -= {max(waiting)} if left_out == "waiting" else set()
+    recorded -= {2} if left_out == "recorded" else set()
+    waiting -= {2}
+    judged = verdict([sample(0.0)])
+    judged.soak.options.pages = 500
+    judged.soak.served = SimpleNamespace(web=web, given=given, requests=Counter(forbidden=0))
+    judged.soak.place = SimpleNamespace(reader=lambda: Reader(web, recorded, waiting))
+    judged._pages()
+    assert judged.kept is (left_out is None)
