@@ -1,7 +1,7 @@
 """A long crawl of a large web with hostile hosts, stopped and killed in between: memory, pace, what is left and lost.
 
     python -m bench.soak [--minutes 60] [--pages 200000] [--stops 3] [--kills 3]
-    python -m bench.soak --minutes 2 --pages 4000 --hosts 280 --stops 1 --kills 1
+    python -m bench.soak --minutes 6 --pages 6000 --hosts 280 --stops 1 --kills 1
     python -m bench.soak --redis --workers 3
 
 The web is that of bench/soak_web.py: made while it is crawled, by a process of its own; one host in twenty is hostile.
