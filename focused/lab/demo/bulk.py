@@ -9,7 +9,7 @@ from focused.lab.demo.prose import Prose
 from focused.lab.demo.web import WANTED, GeneratedWeb
 from focused.lab.demo.words import vocabularies
 
-_TOPICS = ("stars", "garden", "kitchen", "chess", "sailing", "railways", "news")
+TOPICS = ("stars", "garden", "kitchen", "chess", "sailing", "railways", "news")
 _SENTENCES_A_PARAGRAPH = 5
 
 
@@ -18,12 +18,12 @@ def bulk_web(
 ) -> GeneratedWeb:
     """Pages of about ``size`` bytes with ``links`` links each; page *n* links to *n* + 1, so that all are reached."""
     random = Random(f"bulk/{seed}")
-    prose = {kind: Prose(vocabularies()[kind], random) for kind in _TOPICS}
-    urls = [f"http://host{n % hosts}.example/{_TOPICS[n % len(_TOPICS)]}/{n}.html" for n in range(pages)]
+    prose = {kind: Prose(vocabularies()[kind], random) for kind in TOPICS}
+    urls = [f"http://host{n % hosts}.example/{TOPICS[n % len(TOPICS)]}/{n}.html" for n in range(pages)]
     keywords = vocabularies()[WANTED].nouns[:5]
     web = GeneratedWeb("bulk", "Pages about astronomy among as many others.", keywords)
     for number, url in enumerate(urls):
-        kind = _TOPICS[number % len(_TOPICS)]
+        kind = TOPICS[number % len(TOPICS)]
         title = prose[kind].title()
         targets = [urls[(number + 1) % pages], *random.choices(urls, k=links - 1)]
         listed = bullets((target, prose[_kind_of(target)].words(3)) for target in targets)
