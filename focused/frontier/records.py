@@ -263,6 +263,9 @@ def read_items(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
         if version != values.get("version", 0):
             # It was judged anew since.
             values |= {"relevance": round(relevance, 6), "class": best_class, "version": version}
+        elif "relevance" in values:
+            # Somebody may have said whether it is wanted.
+            values["relevance"] = round(relevance, 6)
         yield values
 
 
