@@ -17,6 +17,7 @@ from scrapy.settings import BaseSettings
 from focused.critics.base import Critic
 from focused.defaults import read
 from focused.extras import need
+from focused.frontier.inbox import Inbox
 from focused.frontier.store import FrontierStore, JobRefused, Lease
 from focused.prioritizers.base import Prioritizer
 from focused.registry import UnknownName, find
@@ -59,7 +60,7 @@ class Company:
 class OpenJob:
     """A job that is open. ``folder`` holds its records, if they are in one; ``lasts``: it can be gone on with.
 
-    ``candidates`` are the pages about which a teacher may be asked.
+    ``candidates`` are the pages about which a teacher may be asked, ``inbox`` is what users tell the crawl.
     """
 
     store: FrontierStore
@@ -68,6 +69,7 @@ class OpenJob:
     folder: Path | None = None
     lasts: bool = True
     candidates: Candidates = field(default_factory=Candidates)
+    inbox: Inbox | None = None
 
 
 class JobPlace(Protocol):

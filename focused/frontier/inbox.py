@@ -1,8 +1,8 @@
 """What users tell a crawl, wherever it runs and whether it runs or not: records in a file beside the job's own.
 
-The job's file has one writer, the crawl. This one has many, and is only appended to: the crawl notes how far it has read,
-and what it has read stays. A record is a line of JSON. It is on disk before `append` returns; the rest of a line whose
-writer was killed is skipped, and takes nothing with it.
+The job's file has one writer, the crawl. This one has many, and is only appended to: the crawl notes how far it has
+read, and what it has read stays. A record is a line of JSON. It is on disk before `append` returns; the rest of a line
+whose writer was killed is skipped, and takes nothing with it.
 """
 
 from __future__ import annotations

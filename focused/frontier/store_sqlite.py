@@ -453,14 +453,21 @@ class SqliteStore:
             if int(self.noted(LETTERS) or 0) != read[0]:
                 return False
             self.note(LETTERS, str(read[1]))
-        kept = [replace(one, link=self._links.behind(one.link)) for one in answers]
-        rows = [(one.link, one.said, one.who, one.time, None if isnan(one.relevance) else one.relevance) for one in kept]
+        kept = list(map(self._of_page, answers))
+        rows = [(one.link, one.said, one.who, one.time, _or_none(one.relevance)) for one in kept]
         self._file.write_many("INSERT INTO answers(link, said, who, time, relevance) VALUES (?, ?, ?, ?, ?)", rows)
         for one in kept:
             self._heed(one)
         self._count_all()
         self.commit()
         return True
+
+    def _of_page(self, answer: Answer) -> Answer:
+        """What was said of a link that redirects was said of the page behind it."""
+        link = self._links.behind(answer.link)
+        if link == answer.link:
+            return answer
+        return replace(answer, link=link, relevance=float(self._table.relevance[link]))
 
     def _heed(self, answer: Answer) -> None:
         """The verdict on a page follows what was said of it; if that was taken back, it is what it was before."""
@@ -626,3 +633,7 @@ class SqliteStore:
         new = self._lexicon.take_new()
         if new:
             self._file.write_many("INSERT OR IGNORE INTO words VALUES (?, ?)", list(new.items()))
+
+
+def _or_none(number: float) -> float | None:
+    return None if isnan(number) else number

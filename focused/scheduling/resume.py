@@ -15,6 +15,7 @@ from scrapy.utils.job import job_dir
 from focused.critics.base import Critic, LearningCritic
 from focused.defaults import read
 from focused.files import make_folder
+from focused.frontier.inbox import FileInbox
 from focused.frontier.job_file import JobFile
 from focused.frontier.records import FILE
 from focused.frontier.store import FrontierStore, JobRefused
@@ -56,7 +57,8 @@ def open_job(crawler: Crawler, parts: Parts) -> OpenJob:
     given = job_dir(crawler.settings)
     folder = Path(given or _temporary_folder(crawler))
     store = open_folder(parts, folder, crawler.settings)
-    return OpenJob(store, LocalTraining(store, parts.trainer), Company(), folder, lasts=given is not None)
+    training = LocalTraining(store, parts.trainer)
+    return OpenJob(store, training, Company(), folder, lasts=given is not None, inbox=FileInbox(folder))
 
 
 def _temporary_folder(crawler: Crawler) -> str:

@@ -247,8 +247,8 @@ function OPS.keep_answers(op)
     if page then
       local said = relevance_said(raw, page.relevance)
       -- Taken back, it is what it was.
-      if not said and relevance_said(before, 0) then said = tonumber(string.match(raw, '([%d.e+-]+)%]$')) end
-      if said then judge_anew(unbin(b), page, said) end
+      if not said and relevance_said(before, 0) then said = tonumber(string.match(raw, '([%d.e+-]+)%]$') or '') end
+      if said and said >= 0 and said <= 1 then judge_anew(unbin(b), page, said) end
     end
   end
   count('answers', op[3])

@@ -20,6 +20,7 @@ from focused.frontier.store import JobRefused
 from focused.job import OpenJob
 from focused.parts import Parts
 from focused.prioritizers.base import Prioritizer
+from focused.redis.inbox import RedisInbox
 from focused.redis.server import anew, is_at_work, whose
 from focused.redis.store import RedisStore, of_another
 from focused.redis.workers.connection import connect, crawl_name, server_name, start_urls_key
@@ -65,7 +66,8 @@ def open_job(crawler: Crawler, parts: Parts) -> OpenJob:
 
     store = join(parts, crawler.settings, is_ending)
     company = Membership(crawler, parts, store, ending)
-    return OpenJob(store, PooledTraining(parts, store), company, candidates=SharedCandidates(store))
+    inbox = RedisInbox(store.server.client, store.server.crawl, store.server.read)
+    return OpenJob(store, PooledTraining(parts, store), company, candidates=SharedCandidates(store), inbox=inbox)
 
 
 def join(parts: Parts, settings: BaseSettings, is_ending: Callable[[], bool]) -> RedisStore:
