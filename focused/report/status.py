@@ -59,9 +59,10 @@ class AnswerCounts:
         """The counts, and what they say of the critic's verdicts."""
         parts = (f"{self.yes:,} yes", f"{self.no:,} no", f"{self.unknown:,} unknown" if self.unknown else "")
         words = ", ".join(filter(None, parts))
-        return words + (f"; {self._precision_in_words()}" if self.found else "")
+        return words + (f"; {self.precision_in_words()}" if self.found else "")
 
-    def _precision_in_words(self) -> str:
+    def precision_in_words(self) -> str:
+        """How many of the found pages are wanted, as far as that can be told from some that nobody has drawn."""
         low, high = wilson(self.found_wanted, self.found)
         return (
             f"{self.found_wanted:,} of {self.found:,} found ones are wanted "

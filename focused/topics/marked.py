@@ -53,7 +53,17 @@ def add_examples(file: str, marked: Sequence[Marked]) -> Added:
         raise TopicError(
             [f"{table} exists, and {file} does not name it: add examples = {table.name!r}, or move it away"]
         )
-    classes = {one.url: _class_of(one, topic, examples) for one in marked}
+    known = {example.url: example.class_name for example in examples}
+    classes = {
+        one.url: _class_of(one, topic, examples)
+        for one in marked
+        # An example may say more than the mark.
+        if one.class_name or one.url not in known or in_focus(known[one.url], topic.focus) != one.is_wanted
+    }
+    names = {classes.get(example.url, example.class_name) for example in examples} | set(classes.values())
+    lost = [wanted for wanted in topic.focus or [WANTED] if not any(in_focus(name, [wanted]) for name in names)]
+    if classes and lost:
+        raise TopicError([f"{file}: no example of {lost[0]!r} would be there: mark a page of it with yes as well"])
     text, added, changed = _rows(table, examples, classes)
     if not (added or changed):
         return Added(table, 0, 0)

@@ -299,7 +299,7 @@ function OPS.redirect(op)
   call('HSET', TARGETS, bin(l.link), bin(target))
   call('HDEL', TARGETS, bin(target))
   local said = call('HGET', SAID, bin(l.link))
-  if said then call('HSETNX', SAID, bin(target), said) end
+  if said and call('HEXISTS', SAID, bin(target)) == 0 then call('HSET', SAID, bin(target), said) end
   -- There and back: of the two only the one that was left now has ended.
   if not is_known then call('HINCRBY', OUTCOMES, OPTIONS.redirect, 1) end
   no_longer_counts(l)
