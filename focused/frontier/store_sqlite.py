@@ -140,6 +140,11 @@ class SqliteStore:
             raise
 
     @property
+    def path(self) -> Path:
+        """The job's file."""
+        return self._file.path
+
+    @property
     def prioritizer(self) -> Prioritizer:
         """The snapshot that scores."""
         return self._ranking.prioritizer
@@ -424,6 +429,10 @@ class SqliteStore:
                     yield KeptPages([link for link, _ in rows], [gist for _, gist in rows])
 
         return read
+
+    def forget_gists(self) -> None:
+        """What is kept of pages is of no use any more: they are not judged anew."""
+        self._file.write("DELETE FROM gists")
 
     def revise_verdicts(self, version: int, links: Sequence[int], verdicts: Sequence[Verdict]) -> None:
         rows = [(one.relevance, one.best_class, version, link) for link, one in zip(links, verdicts, strict=True)]
