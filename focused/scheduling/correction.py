@@ -98,5 +98,7 @@ def _begin_anew(parts: Parts, store: SqliteStore) -> None:
 def _what_follows(pages: int, can_judge: bool, is_learning: bool) -> str:
     if can_judge and is_learning:
         return "All pages are judged anew"
-    why = "the critic does not learn here" if can_judge else "what is kept of them is for other words, or another critic"
+    why = (
+        "the critic does not learn here" if can_judge else "what is kept of them is for other words, or another critic"
+    )
     return f"The {pages:,} pages fetched before keep their verdicts ({why}), but for those that are marked"
