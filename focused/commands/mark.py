@@ -143,6 +143,8 @@ def _tell(reader: CrawlReader, marks: list[Mark]) -> None:
     from focused.report.marks import read_marks
     from focused.report.text import counted, short
 
+    # A crawl of another version is refused by that, before anything is noted.
+    is_running = reader.is_running()
     before = {url: line.mark.said for url, line in read_marks(reader).items()}
     reader.inbox.append(marks)
     changed = 0
@@ -161,7 +163,7 @@ def _tell(reader: CrawlReader, marks: list[Mark]) -> None:
     said = [mark.said for mark in marks]
     named = ((Says.YES, "yes"), (Says.NO, "no"), (Says.UNKNOWN, "unknown"), (Says.NOTHING, "forgotten"))
     words = ", ".join(f"{said.count(one):,} {word}" for one, word in named if one in said)
-    when = "The crawl is running and takes them in now" if reader.is_running() else "They count when the crawl goes on"
+    when = "The crawl is running and takes them in now" if is_running else "They count when the crawl goes on"
     print(f"{counted(len(marks), 'mark')} noted: {words}. {when}.")
 
 

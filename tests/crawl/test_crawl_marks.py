@@ -28,6 +28,7 @@ from focused.lab.redis.server import RedisServer
 from focused.lab.redis.workers import CRAWL, Workers
 from focused.lab.site.reply import Reply
 from focused.lab.site.server import SiteServer
+from focused.redis.inbox import RedisInbox
 from focused.redis.reading.reader import open_readers
 from focused.report.job_reader import JobReader
 from focused.report.marks import read_marks
@@ -349,3 +350,18 @@ def test_marks_on_a_terminal_are_noted_one_by_one(ended: Path) -> None:
         new = list(read_marks(reader).values())[before:]
     assert [line.mark.said for line in new] == ["yes", "unknown"]
     assert json.loads((ended / "job" / "inbox.jsonl").read_text().splitlines()[-1])["who"] == "you"
+
+
+def test_a_crawl_in_redis_of_another_version_or_that_is_gone_is_told_nothing(redis: RedisServer) -> None:
+    prefix = "{focused:other}:"
+    with redis.client() as client:
+        client.hset(f"{prefix}meta", "of:format", 1)
+        code, told = mark_here(redis.url, "--yes", HUB, "--crawl", "other")
+        assert code == 2
+        assert "was written by another version" in told
+        assert not client.exists(f"{prefix}inbox")
+        client.delete(f"{prefix}meta")
+        with pytest.raises(JobRefused, match="there is no crawl 'other' in Redis any more"):
+            RedisInbox(client, "other").append([Mark(url=HUB, said=Says.YES)])
+        assert not client.exists(f"{prefix}inbox")
+        assert "there is no crawl 'other'" in mark_here(redis.url, "--yes", HUB, "--crawl", "other")[1]
