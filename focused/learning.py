@@ -95,15 +95,19 @@ class Learning:
             await work()
         except StoreBroken:
             raise
-        except Damaged as error:
-            logger.warning("Critic or prioritizer could not learn from the job (%s); the crawl goes on", error)
-            self.crawler.stats.inc_value("focused/training/failed")
-        except Exception:
-            # A learner that fails costs its lessons, not the page.
-            logger.exception("Critic or prioritizer could not learn; the crawl goes on with what they knew")
-            self.crawler.stats.inc_value("focused/training/failed")
+        except Exception as error:
+            self._failed(error)
         finally:
             self._busy = False
+
+    def _failed(self, error: Exception) -> None:
+        """A learner that fails costs its lessons, not the page."""
+        if isinstance(error, Damaged):
+            logger.warning("Critic or prioritizer could not learn from the job (%s); the crawl goes on", error)
+        else:
+            why = "Critic or prioritizer could not learn; the crawl goes on with what they knew"
+            logger.error(why, exc_info=error)
+        self.crawler.stats.inc_value("focused/training/failed")
 
     def _is_revision_due(self) -> bool:
         if not self._job.training.learns_here or self._visits.learning_critic is None:
@@ -133,16 +137,25 @@ class Learning:
         """As `heed`, before the crawl begins, when there is nothing to wait for it."""
         if not self.is_waited_for:
             return
+        try:
+            self._revise_now()
+        except StoreBroken as error:
+            self._frontier.give_up(error)
+        except Exception as error:
+            self._failed(error)
+
+    def _revise_now(self) -> None:
         revision = self._revision()
-        if revision.judge():
-            self._adopt(revision)
-            revision.teach()
-            revision.adopt_prioritizer()
-            rescoring = self._job.store.rescoring()
-            rescoring.score()
-            rescoring.adopt()
-            self._job.training.save(self._visits.untaught())
-            self._tell_revised()
+        if not revision.judge():
+            return
+        self._adopt(revision)
+        revision.teach()
+        revision.adopt_prioritizer()
+        rescoring = self._job.store.rescoring()
+        rescoring.score()
+        rescoring.adopt()
+        self._job.training.save(self._visits.untaught())
+        self._tell_revised()
 
     async def _revise(self) -> None:
         """The critic learns; pages are judged, the prioritizer is taught, and all that waits is scored anew."""
