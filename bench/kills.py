@@ -1,9 +1,10 @@
 """Kill a crawl with SIGKILL at random moments, start it again with the same command, and count what was lost.
 
-    python -m bench.kills [--kills 20] [--pages 3000] [--concurrency 16]
+    python -m bench.kills [--kills 20] [--pages 3000] [--concurrency 16] [--marks]
 
 The web has as many pages as are wanted, and a crawl has to fetch them all. Counted at the server: pages that were
-never fetched, and pages fetched again, which must be no more per kill than were under way at once.
+never fetched, and pages fetched again, which must be no more per kill than were under way at once. With ``--marks``
+pages are marked all the time, and each mark that was noted must count in the end.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from collections import Counter
 from functools import partial
 from pathlib import Path
 
+from focused.frontier.inbox import FileInbox, Mark
+from focused.frontier.store import SURE, Says
 from focused.lab.demo.files import write_web
 from focused.lab.demo.webs import make_web
 from focused.lab.process import OWN_SERVER, CrawlProcess
 from focused.lab.replay.server import serve
+from focused.report.job_reader import JobReader
 from focused.warc.web import Web
 
 
@@ -33,17 +37,52 @@ def main() -> None:
     parser.add_argument("--concurrency", type=int, default=16)
     parser.add_argument("--prioritizer", default="apprentice")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--marks", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         log = folder / "fetches.tsv"
         write_web(make_web("bulk", pages=options.pages), folder / "bulk.warc.gz")
         with serve(Web.open(folder / "bulk.warc.gz"), log=log) as server:
-            kills = crawl(options, folder, server.url)
-        sys.exit(told(options, folder, log, kills))
+            marker = Marker(folder) if options.marks else None
+            kills = crawl(options, folder, server.url, marker)
+        lost = told(options, folder, log, kills)
+        sys.exit(lost or (marker.lost() if marker else 0))
 
 
-def crawl(options: argparse.Namespace, folder: Path, proxy: str) -> int:
+class Marker:
+    """Marks pages that were fetched, some each time that it is called, now with yes and now with no."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder, self._inbox = folder, FileInbox(folder / "job")
+        self._said: dict[str, Says] = {}
+        self._random = random.Random(7)
+
+    def __call__(self) -> None:
+        log = self._folder / "fetches.tsv"
+        lines = log.read_text().splitlines() if log.exists() else []
+        pages = [url for _, status, url in (line.split("\t")[:3] for line in lines) if status == "200"]
+        pages = [url for url in pages if not url.endswith("/robots.txt")]
+        if not pages or not (self._folder / "job" / "job.db").exists():
+            return
+        said = self._random.choice([Says.YES, Says.NO])
+        urls = self._random.sample(pages, min(3, len(pages)))
+        self._inbox.append([Mark(url=url, said=said) for url in urls])
+        self._said |= dict.fromkeys(urls, said)
+
+    def lost(self) -> int:
+        """1 if a mark does not count."""
+        with JobReader.open(self._folder / "job") as reader:
+            pages = reader.pages(reader.page_table().link.tolist())
+            exported = {item["url"]: item["relevance"] for item in reader.items()}
+        says = {page.url: page.said for page in pages}
+        lost = [url for url, said in self._said.items() if says.get(url) != said]
+        wrong = [url for url, said in self._said.items() if (said is Says.YES) != (exported.get(url, 0) >= SURE)]
+        print(f"{len(self._said)} pages marked: {len(lost)} marks lost, {len(wrong)} items say otherwise")
+        return int(bool(lost or wrong))
+
+
+def crawl(options: argparse.Namespace, folder: Path, proxy: str, mark: Marker | None) -> int:
     """Run the crawl to its end, killing it after a random number of new pages; how many kills there were."""
     moments = random.Random(options.seed)
     arguments = {"topic": next(folder.glob("bulk.*.toml")), "prioritizer": options.prioritizer}
@@ -60,7 +99,7 @@ def crawl(options: argparse.Namespace, folder: Path, proxy: str) -> int:
         share = options.pages // (options.kills + 2)
         target = fetched(folder) + moments.randint(1, 2 * share) if kills < options.kills else math.inf
         crawler = CrawlProcess(folder, arguments, settings, proxy=proxy, shown=True)
-        code = crawler.wait(math.inf, is_enough=partial(has_fetched, folder, target))
+        code = crawler.wait(math.inf, is_enough=partial(has_fetched, folder, target, mark))
         if code != -signal.SIGKILL:
             if code:
                 sys.exit(f"the crawl ended with code {code}")
@@ -69,7 +108,9 @@ def crawl(options: argparse.Namespace, folder: Path, proxy: str) -> int:
         print(f"kill {kills} after {fetched(folder)} fetches", flush=True)
 
 
-def has_fetched(folder: Path, target: float) -> bool:
+def has_fetched(folder: Path, target: float, mark: Marker | None) -> bool:
+    if mark is not None:
+        mark()
     return fetched(folder) >= target
 
 

@@ -45,14 +45,10 @@ class Asking:
     """Chooses questions, asks the teacher, keeps the answers. Asks nothing in a crawl that has no teacher.
 
     Of several workers of a crawl one asks, about the pages of all.
-
-    ``has_news`` says whether there may be answers that the critic has not learned from.
     """
 
     def __init__(self, crawler: Crawler, store: FrontierStore, critic: Critic, candidates: Candidates) -> None:
         settings = crawler.settings
-        # It may have been killed before it learned, or somebody answered while it rested.
-        self.has_news = isinstance(store, AnswerStore) and bool(store.answers())
         self._stats, self._topic, self._store = crawler.stats, topic_of(crawler), store
         self._name: str = read(settings, "FOCUSED_TEACHER")
         self._at_once: int = read(settings, "FOCUSED_TEACHER_AT_ONCE")
@@ -146,7 +142,6 @@ class Asking:
         )
         self._failures = 0
         self._left -= len(pages)
-        self.has_news |= any(one is not None for one in said)
         for one in said:
             self._stats.inc_value(f"focused/teacher/{_SAID[one]}")
 

@@ -17,6 +17,7 @@ from scrapy.settings import BaseSettings
 from focused.critics.base import Critic
 from focused.defaults import read
 from focused.extras import need
+from focused.frontier.inbox import Inbox
 from focused.frontier.store import FrontierStore, JobRefused, Lease
 from focused.prioritizers.base import Prioritizer
 from focused.registry import UnknownName, find
@@ -60,8 +61,8 @@ class Company:
 class OpenJob:
     """A job that is open. ``folder`` holds its records, if they are in one; ``lasts``: it can be gone on with.
 
-    ``candidates`` are the pages about which a teacher may be asked. ``neighbours`` are kept where the job is, if
-    several processes keep them together.
+    ``candidates`` are the pages about which a teacher may be asked, ``inbox`` is what users tell the crawl.
+    ``neighbours`` are kept where the job is, if several processes keep them together.
     """
 
     store: FrontierStore
@@ -71,6 +72,7 @@ class OpenJob:
     lasts: bool = True
     candidates: Candidates = field(default_factory=Candidates)
     neighbours: Neighbours | None = None
+    inbox: Inbox | None = None
 
 
 class JobPlace(Protocol):

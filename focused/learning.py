@@ -20,7 +20,7 @@ from focused.arrays import Damaged
 from focused.asking import Asking
 from focused.critics.base import Critic
 from focused.defaults import read
-from focused.frontier.store import StoreBroken
+from focused.frontier.store import AnswerStore, StoreBroken
 from focused.job import OpenJob
 from focused.prioritizers.base import Prioritizer
 from focused.prioritizers.trainer import Trainer
@@ -60,6 +60,8 @@ class Learning:
         self._asking = Asking(crawler, job.store, visits.critic, job.candidates)
         self._credit = 0
         self._busy = False
+        # Of what somebody said of pages, so much was learned: nothing, as it may have been killed before.
+        self._heard = 0
         if visits.critic.is_learning and visits.learning_critic is None:
             logger.info(
                 "The critic %s judges by what was given: where this job is kept, no page can be judged anew",
@@ -93,38 +95,95 @@ class Learning:
             await work()
         except StoreBroken:
             raise
-        except Damaged as error:
-            logger.warning("Critic or prioritizer could not learn from the job (%s); the crawl goes on", error)
-            self.crawler.stats.inc_value("focused/training/failed")
-        except Exception:
-            # A learner that fails costs its lessons, not the page.
-            logger.exception("Critic or prioritizer could not learn; the crawl goes on with what they knew")
-            self.crawler.stats.inc_value("focused/training/failed")
+        except Exception as error:
+            self._failed(error)
         finally:
             self._busy = False
+
+    def _failed(self, error: Exception) -> None:
+        """A learner that fails costs its lessons, not the page."""
+        if isinstance(error, Damaged):
+            logger.warning("Critic or prioritizer could not learn from the job (%s); the crawl goes on", error)
+        else:
+            why = "Critic or prioritizer could not learn; the crawl goes on with what they knew"
+            logger.error(why, exc_info=error)
+        self.crawler.stats.inc_value("focused/training/failed")
 
     def _is_revision_due(self) -> bool:
         if not self._job.training.learns_here or self._visits.learning_critic is None:
             return False
-        return self._asking.has_news or self._job.store.standing().pages >= self._next_revision
+        return self._has_news() or self._job.store.standing().pages >= self._next_revision
+
+    def _has_news(self) -> bool:
+        store = self._job.store
+        return isinstance(store, AnswerStore) and store.news > self._heard
+
+    @property
+    def is_waited_for(self) -> bool:
+        """Is something learned here that the crawl must not end without?"""
+        can_learn = self._job.training.learns_here and self._visits.learning_critic is not None
+        return can_learn and (self._busy or self._has_news())
+
+    async def heed(self) -> None:
+        """Learn at once what somebody has said of pages, unless something is being learned now."""
+        if self._busy or not (self.is_waited_for and self._has_news()):
+            return
+        try:
+            await self._learn(self._revise)
+        except StoreBroken as error:
+            self._frontier.give_up(error)
+
+    def catch_up(self) -> None:
+        """As `heed`, before the crawl begins, when there is nothing to wait for it."""
+        if not self.is_waited_for:
+            return
+        try:
+            self._revise_now()
+        except StoreBroken as error:
+            self._frontier.give_up(error)
+        except Exception as error:
+            self._failed(error)
+
+    def _revise_now(self) -> None:
+        revision = self._revision()
+        if not revision.judge():
+            return
+        self._adopt(revision)
+        revision.teach()
+        revision.adopt_prioritizer()
+        rescoring = self._job.store.rescoring()
+        rescoring.score()
+        rescoring.adopt()
+        self._job.training.save(self._visits.untaught())
+        self._tell_revised()
 
     async def _revise(self) -> None:
         """The critic learns; pages are judged, the prioritizer is taught, and all that waits is scored anew."""
-        store, trainer = self._job.store, self._trainer
-        self._next_revision = next_revision(store.standing().pages)
-        self._asking.has_news = False
-        revision = Revision(store, self._visits, trainer, self._untaught, most_pages=self._most_anew)
+        revision = self._revision()
         if not await maybe_deferred_to_future(deferToThread(revision.judge)):
             return
-        revision.adopt()
-        stats = self.crawler.stats
-        stats.set_value("focused/critic/version", self._visits.critic.version)
-        if revision.is_taught_anew:
-            stats.set_value("focused/lesson/not_anew", max(store.standing().pages - self._most_anew, 0))
+        self._adopt(revision)
         await maybe_deferred_to_future(deferToThread(revision.teach))
         revision.adopt_prioritizer()
         await self._rescore(at_any_cost=True)
         self._job.training.save(self._visits.untaught())
+        self._tell_revised()
+
+    def _revision(self) -> Revision:
+        store = self._job.store
+        self._next_revision = next_revision(store.standing().pages)
+        self._heard = store.news if isinstance(store, AnswerStore) else 0
+        return Revision(store, self._visits, self._trainer, self._untaught, most_pages=self._most_anew)
+
+    def _adopt(self, revision: Revision) -> None:
+        revision.adopt()
+        stats = self.crawler.stats
+        stats.set_value("focused/critic/version", self._visits.critic.version)
+        if revision.is_taught_anew:
+            not_anew = max(self._job.store.standing().pages - self._most_anew, 0)
+            stats.set_value("focused/lesson/not_anew", not_anew)
+
+    def _tell_revised(self) -> None:
         self.crawler.signals.send_catch_log(signals.verdicts_revised, spider=self.crawler.spider)
 
     async def _train(self) -> None:

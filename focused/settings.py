@@ -92,6 +92,7 @@ EXTENSIONS = {
     # It unpickles a file of the job folder: whoever can write one could run code.
     "scrapy.extensions.spiderstate.SpiderState": None,
     "focused.extensions.seeds.SeedsExtension": 50,
+    "focused.extensions.inbox.InboxExtension": 60,
     "focused.extensions.limits.LimitsExtension": 100,
     "focused.extensions.failures.FailuresExtension": 150,
     "focused.extensions.progress.ProgressExtension": 200,

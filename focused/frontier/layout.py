@@ -97,7 +97,7 @@ RULES: dict[str, dict[str, str]] = {
         "said": "{0} IN ('yes', 'no', 'unknown', 'nothing')",
         "who": _TEXT,
         "time": _TEXT,
-        "relevance": _NUMBER,
+        "relevance": _or_none(_NUMBER),
     },
     "deaths": {"id": _whole(1), "link": _LINK, "seq": _ORDER},
     "words": {"id": _whole(0, 2**32 - 1), "word": _TEXT},

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
@@ -208,11 +209,20 @@ def check_format(connection: sqlite3.Connection, path: Path, identity: Mapping[s
     if "format" not in found:
         raise damaged(path, "it does not say which format it has")
     for key, value in {"format": str(FORMAT), **identity}.items():
-        if found.get(key) != value:
+        if not _is_same(key, found.get(key), value):
             raise JobRefused(
                 f"job folder {str(path.parent)!r} was made with {key} {found.get(key)!r}, this crawl has {value!r}: "
                 f"give another JOBDIR, or start the crawl as it was"
             )
+
+
+def _is_same(key: str, found: str | None, value: str) -> bool:
+    """A topic may be corrected (`focused.scheduling.correction`): its name tells it from others, before the digest."""
+    if found is None or key == "critic":
+        return found is not None
+    if key == "topic":
+        found, value = (re.sub(r" \([0-9a-f]{16}\)$", "", one) for one in (found, value))
+    return found == value
 
 
 def _check_sound(connection: sqlite3.Connection, path: Path) -> None:
@@ -276,6 +286,9 @@ def read_items(connection: sqlite3.Connection) -> Iterator[dict[str, Any]]:
         if version != values.get("version", 0):
             # It was judged anew since.
             values |= {"relevance": round(relevance, 6), "class": best_class, "version": version}
+        elif "relevance" in values:
+            # Somebody may have said whether it is wanted.
+            values["relevance"] = round(relevance, 6)
         yield values
 
 

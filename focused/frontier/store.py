@@ -22,6 +22,14 @@ from focused.prioritizers.base import Lessons, Prioritizer
 
 SEED_RANK = 4.0
 """Seeds come before everything that has a score in [0, 1]."""
+NAMED_RANK = 5.0
+"""Pages that a user has marked before they were fetched come before seeds, and teach nothing as seeds do."""
+SURE = 0.95
+"""R of a page of which somebody said that it is wanted, at least, and 1 - R of one that is not.
+
+With 1 and 0 the prioritizer would learn more from what sets answered pages apart from all others than from what sets
+wanted pages apart: the R of the others is hardly ever so near 0 or 1.
+"""
 
 
 class State(IntEnum):
@@ -160,7 +168,7 @@ class PageRecord:
 class Answer:
     """What somebody (``who``) said of the page of a link, and when.
 
-    ``relevance`` is that of the page when it was said, by the critic.
+    ``relevance`` is that of the page when it was said, by the critic; NaN if the page was still to come.
     """
 
     link: int
@@ -173,6 +181,13 @@ class Answer:
     def is_wanted(self) -> bool | None:
         """Is the page wanted? None if that was not said."""
         return {Says.YES: True, Says.NO: False}.get(self.said)
+
+
+def as_said(relevance: float, is_wanted: bool | None) -> float:
+    """The relevance of a page of which somebody said whether it is wanted: as good as certain."""
+    if is_wanted is None:
+        return relevance
+    return max(relevance, SURE) if is_wanted else min(relevance, 1 - SURE)
 
 
 @dataclass(slots=True, eq=False)
@@ -387,8 +402,17 @@ class VerdictStore(Protocol):
 class AnswerStore(Protocol):
     """A store that keeps what somebody says of its pages; not every store is one."""
 
-    def keep_answers(self, answers: Iterable[Answer]) -> None:
-        """Keep answers, so that they outlast the process; the last one about a page counts."""
+    @property
+    def news(self) -> int:
+        """Grows with every answer that says something, and with every page that comes after what was said of it."""
+
+    def keep_answers(self, answers: Iterable[Answer], *, read: tuple[int, int] | None = None) -> bool:
+        """Keep answers, so that they outlast the process; the last one about a page counts.
+
+        What is said of a link that redirects is said of the page behind it. The verdict on a page that is through
+        follows at once, that on another when its page comes. ``read`` are the places between which they were read from
+        the inbox: noted in the same transaction, or False, and nothing is kept, if that was noted before.
+        """
 
     def answers(self) -> dict[int, Answer]:
         """The answer that counts, by number of link; also those that are taken back."""

@@ -6,6 +6,8 @@ import json
 import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,7 @@ from focused.arrays import Damaged, load_arrays, save_arrays
 from focused.critics.base import RELEVANT, Verdict
 from focused.frontier.blocks import Blocks
 from focused.frontier.evidence import EvidenceReader, SeenBy
+from focused.frontier.inbox import LETTERS
 from focused.frontier.job_file import JobFile
 from focused.frontier.layout import MODELS, is_sound
 from focused.frontier.lessons import LessonReader, Verdicts, with_evidence_renewed
@@ -39,6 +42,7 @@ from focused.frontier.store import (
     Says,
     Standing,
     State,
+    as_said,
 )
 from focused.frontier.table import LinkTable
 from focused.pages.evidence import Evidence
@@ -72,6 +76,11 @@ _ENDED = (
 _BEFORE_NEWEST = (
     "SELECT coalesce(min(seq), 1) - 1 FROM (SELECT seq FROM pages WHERE seq <= ? ORDER BY seq DESC LIMIT ?)"
 )
+_SAID_OF_TARGET = (
+    "INSERT INTO answers(link, said, who, time, relevance) "
+    "SELECT ?, said, who, time, relevance FROM answers WHERE link = ? ORDER BY number DESC LIMIT 1"
+)
+_SAID_BEFORE = "UPDATE answers SET relevance = ? WHERE link = ? AND relevance IS NULL"
 _MODEL = f"SELECT data, seq, coalesce({is_sound(MODELS)}, 0) FROM models WHERE name = :name"  # noqa: S608  # our names
 _DEATHS_BEFORE = "SELECT coalesce(max(id), 0) FROM deaths WHERE seq < ?"
 # Looked up for every link: an enum's attributes are slow.
@@ -117,6 +126,9 @@ class SqliteStore:
         self._found = 0
         self._relevance = 0.0
         self._pages_of: Counter[int] = Counter()
+        # Whether the pages of some links are wanted, as somebody has said.
+        self._wanted: dict[int, bool] = {}
+        self.news = 0
         try:
             self._links = LinkRows(self._file)
             self._blocks = Blocks(self._file)
@@ -126,6 +138,11 @@ class SqliteStore:
         except BaseException:
             self._file.close()
             raise
+
+    @property
+    def path(self) -> Path:
+        """The job's file."""
+        return self._file.path
 
     @property
     def prioritizer(self) -> Prioritizer:
@@ -258,6 +275,9 @@ class SqliteStore:
         if is_new:
             self._table.host[target] = is_new
         state = self._table.state[target]
+        if lease.link in self._wanted and target not in self._wanted:
+            self._wanted[target] = self._wanted[lease.link]
+            self._file.write(_SAID_OF_TARGET, (target, lease.link))
         self._close_link(lease.link, Outcome.REDIRECT, url, target=target)
         lease.chain.append(lease.link)
         if target in lease.chain:
@@ -293,6 +313,9 @@ class SqliteStore:
         else:
             page.outcome = Outcome.DUPLICATE
         lease.page = page
+        if page.link in self._wanted:
+            self._file.write(_SAID_BEFORE, (page.relevance, page.link))
+            page.relevance = as_said(page.relevance, self._wanted[page.link])
         self._count(page, 1)
         return page
 
@@ -351,6 +374,7 @@ class SqliteStore:
         page = lease.page
         if page is not None:
             outcome = page.outcome
+            self._hear_of(page)
             self._table.relevance[lease.link] = page.relevance
             self._pages_of[lease.host.number] += 1
             self._write_page(page)
@@ -364,6 +388,14 @@ class SqliteStore:
         self._write_words()
         self.commit()
         return outcome
+
+    def _hear_of(self, page: PageRecord) -> None:
+        """A page is through: if somebody has said whether it is wanted, that counts, whatever the critic says since."""
+        if page.link in self._wanted:
+            self._count(page, -1)
+            page.relevance = as_said(page.relevance, self._wanted[page.link])
+            self._count(page, 1)
+            self.news += 1
 
     def _end(self, lease: Lease) -> None:
         """A lease is over: its host may be ready, and of its links none is under suspicion any more."""
@@ -398,6 +430,10 @@ class SqliteStore:
 
         return read
 
+    def forget_gists(self) -> None:
+        """What is kept of pages is of no use any more: they are not judged anew."""
+        self._file.write("DELETE FROM gists")
+
     def revise_verdicts(self, version: int, links: Sequence[int], verdicts: Sequence[Verdict]) -> None:
         rows = [(one.relevance, one.best_class, version, link) for link, one in zip(links, verdicts, strict=True)]
         self._file.write_many("UPDATE pages SET relevance = ?, class = ?, version = ? WHERE link = ?", rows)
@@ -421,14 +457,55 @@ class SqliteStore:
 
         return read
 
-    def keep_answers(self, answers: Iterable[Answer]) -> None:
-        rows = [(one.link, one.said, one.who, one.time, one.relevance) for one in answers]
+    def keep_answers(self, answers: Iterable[Answer], *, read: tuple[int, int] | None = None) -> bool:
+        if read is not None:
+            if int(self.noted(LETTERS) or 0) != read[0]:
+                return False
+            self.note(LETTERS, str(read[1]))
+        kept = list(map(self._of_page, answers))
+        rows = [(one.link, one.said, one.who, one.time, _or_none(one.relevance)) for one in kept]
         self._file.write_many("INSERT INTO answers(link, said, who, time, relevance) VALUES (?, ?, ?, ?, ?)", rows)
+        for one in kept:
+            self._heed(one)
+        self._count_all()
         self.commit()
+        return True
+
+    def _of_page(self, answer: Answer) -> Answer:
+        """What was said of a link that redirects was said of the page behind it."""
+        link = self._links.behind(answer.link)
+        if link == answer.link:
+            return answer
+        return replace(answer, link=link, relevance=float(self._table.relevance[link]))
+
+    def _heed(self, answer: Answer) -> None:
+        """The verdict on a page follows what was said of it; if that was taken back, it is what it was before."""
+        link, is_wanted = answer.link, answer.is_wanted
+        before = self._wanted.pop(link, None)
+        self.news += answer.said is not Says.UNKNOWN or before is not None
+        if is_wanted is not None:
+            self._wanted[link] = is_wanted
+        elif before is None:
+            return
+        open_pages = [lease.page for lease in self.leases.values() if lease.page and lease.link == link]
+        relevance = open_pages[0].relevance if open_pages else float(self._table.relevance[link])
+        if is_wanted is None and not isnan(answer.relevance):
+            relevance = answer.relevance
+        if isnan(relevance):
+            return
+        relevance = as_said(relevance, is_wanted)
+        for page in open_pages:
+            page.relevance = relevance
+        if not open_pages:
+            self._table.relevance[link] = relevance
+            self._file.write("UPDATE pages SET relevance = ? WHERE link = ?", (relevance, link))
 
     def answers(self) -> dict[int, Answer]:
         rows = self._file.rows("SELECT link, said, who, time, relevance FROM answers ORDER BY number")
-        return {link: Answer(link, Says(said), *rest) for link, said, *rest in rows}
+        return {
+            link: Answer(link, Says(said), who, time, nan if relevance is None else relevance)
+            for link, said, who, time, relevance in rows
+        }
 
     # --- what was learned, and notes ---------------------------------------------------------------------------
 
@@ -500,6 +577,9 @@ class SqliteStore:
             links, counts = self._blocks.late_counts()
             self._table.late[links] = np.minimum(counts, self._most_late)
         (self._order_number,) = self._file.row("SELECT coalesce(max(seq), 0) FROM pages")
+        answers = [one for one in self.answers().values() if one.said is not Says.UNKNOWN]
+        self._wanted = {one.link: one.is_wanted for one in answers if one.is_wanted is not None}
+        self.news = len(answers)
         self._count_all()
         by_host = "SELECT host, count(*) FROM pages JOIN links ON links.id = pages.link GROUP BY host"
         self._pages_of.update(dict(self._file.rows(by_host)))
@@ -562,3 +642,7 @@ class SqliteStore:
         new = self._lexicon.take_new()
         if new:
             self._file.write_many("INSERT OR IGNORE INTO words VALUES (?, ?)", list(new.items()))
+
+
+def _or_none(number: float) -> float | None:
+    return None if isnan(number) else number

@@ -25,6 +25,7 @@ from redis import Redis
 from focused.critics.base import RELEVANT, Critic, LearningCritic, Verdict
 from focused.frontier.store import (
     SEED_RANK,
+    SURE,
     Admitted,
     Answer,
     Gate,
@@ -39,6 +40,7 @@ from focused.frontier.store import (
     Rescoring,
     Says,
     StoreBroken,
+    as_said,
 )
 from focused.pages.evidence import Evidence
 from focused.pages.tokens import CrawlLexicon
@@ -46,7 +48,7 @@ from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Lessons, Prioritizer
 from focused.redis.lessons import pooled_to_bytes
 from focused.redis.pool import Pool
-from focused.redis.records import Packing, answer_to_bytes, body, version_of
+from focused.redis.records import Packing, answer_to_bytes, body, bytes_to_answer, version_of
 from focused.redis.server import Server, SharedStanding, operation
 from focused.redis.verdicts import class_to_bytes
 from focused.report.text import short
@@ -129,6 +131,8 @@ class RedisStore:
             "failed": Outcome.FAILED.value,
             "redirect": Outcome.REDIRECT.value,
             "ceilings": ceilings is not None and dict(zip((DOMAIN, ADDRESS), map(_to_numbers, ceilings), strict=True)),
+            "relevant": RELEVANT,
+            "sure": SURE,
         }
         self.server = Server(client, crawl, worker, options, patience=redis_patience, is_ending=is_ending)
         self._patience, self._lease_seconds = patience, lease_seconds
@@ -372,8 +376,10 @@ class RedisStore:
             lease.is_lost, page.outcome = True, Outcome.OTHER
             return page
         with self.server.whole("the record of a page"):
-            order, is_duplicate, found = answer
+            order, is_duplicate, found, said = answer
             page.order = int(order)
+            if said:
+                page.relevance = as_said(page.relevance, bytes_to_answer(page.link, said).is_wanted)
         if is_duplicate:
             page.outcome = Outcome.DUPLICATE
         held = self.leases[lease.token]
@@ -452,10 +458,16 @@ class RedisStore:
 
     # --- what somebody says of pages ---------------------------------------------------------------------------
 
-    def keep_answers(self, answers: Iterable[Answer]) -> None:
+    @property
+    def news(self) -> int:
+        """As the workers count it, who learn from it (`focused.redis.workers.learning`)."""
+        return self.server.standing.answers
+
+    def keep_answers(self, answers: Iterable[Answer], *, read: tuple[int, int] | None = None) -> bool:
         kept = list(answers)
         say_something = sum(one.said is not Says.UNKNOWN for one in kept)
-        self._ask("keep_answers", {_number(one.link): answer_to_bytes(one) for one in kept}, say_something)
+        said = {_number(one.link): answer_to_bytes(one) for one in kept}
+        return bool(self._ask("keep_answers", said, say_something, *(read or (False, False))))
 
     def answers(self) -> dict[int, Answer]:
         self.commit()

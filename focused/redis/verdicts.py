@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.arrays import known_or
-from focused.critics.base import RELEVANT, LearningCritic, Verdict
+from focused.critics.base import LearningCritic, Verdict
 from focused.frontier.store import Answer, KeptPages, Outcome, StoreBroken
 from focused.prioritizers.base import Lessons, Prioritizer
 from focused.redis.lessons import Pooled
@@ -115,7 +115,6 @@ class SharedVerdicts:
                 list(links[begin : begin + _AT_ONCE]),
                 [float(one.relevance) for one in some],
                 [class_to_bytes(one.best_class) for one in some],
-                RELEVANT,
             )
 
     def has_failed(self, critic: LearningCritic) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 from focused.defaults import DEFAULTS
 from focused.frontier.combining import score_all
 from focused.frontier.evidence import EvidenceReader, leading_to, read_blocks
+from focused.frontier.inbox import LETTERS, FileInbox
 from focused.frontier.layout import MODELS, is_sound, numbers_of
 from focused.frontier.records import (
     FILE,
@@ -29,10 +30,11 @@ from focused.pages.evidence import Evidence
 from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Prioritizer
 from focused.report.job_status import JobStatus, last_pages, read_job_status
+from focused.report.marks import unread_marks
 from focused.report.reader import CrawlReader, LinkLine, PageLine, PageTable, WaitingLinks
 from focused.report.status import MOST_HOSTS
 from focused.report.words import WordTable
-from focused.scheduling.starts import read_about, read_starts
+from focused.scheduling.starts import noted_number, read_about, read_starts
 from focused.visits.training import MODEL
 
 # With the columns of `LinkLine` and of `PageLine`.
@@ -60,6 +62,7 @@ class JobReader(CrawlReader):
         self._evidence = EvidenceReader(connection.execute)
         self.name = self.place = str(job)
         self.report_path = self._folder / "report.html"
+        self.inbox = FileInbox(self._folder)
 
     @classmethod
     def open(cls, job: str | Path) -> Self:
@@ -89,9 +92,15 @@ class JobReader(CrawlReader):
         pid = lock_holder(self._folder)
         self._connection.execute("BEGIN")
         try:
-            return read_job_status(self._connection, self.place, pid, most_hosts)
+            return read_job_status(self._connection, self.place, pid, most_hosts, unread=len(unread_marks(self)))
         finally:
             self._connection.rollback()
+
+    def is_running(self) -> bool:
+        return lock_holder(self._folder) is not None
+
+    def inbox_place(self) -> int:
+        return noted_number(self._connection, LETTERS) or 0
 
     def about(self) -> dict[str, Any]:
         return read_about(self._connection)
@@ -123,6 +132,10 @@ class JobReader(CrawlReader):
         rows = rows_in(self._connection.execute, _PAGES, links)
         found = {row["link"]: PageLine(**dict(row)) for row in rows}
         return [found[link] for link in links if link in found]
+
+    def gists(self, links: Sequence[int]) -> dict[int, bytes]:
+        query = "SELECT link, data FROM gists WHERE link IN ({})"
+        return dict(map(tuple, rows_in(self._connection.execute, query, links)))
 
     def items(self) -> Iterator[dict[str, Any]]:
         return read_items(self._connection)

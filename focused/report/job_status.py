@@ -99,7 +99,9 @@ class JobStatus(Status):
         return f"run the same command again (-s JOBDIR={short(self.job, WIDE)})"
 
 
-def read_job_status(connection: sqlite3.Connection, job: str, pid: int | None, most_hosts: int) -> JobStatus:
+def read_job_status(
+    connection: sqlite3.Connection, job: str, pid: int | None, most_hosts: int, *, unread: int = 0
+) -> JobStatus:
     """The status now; ``pid`` is the process that uses the job, 0 if unknown, None if none does."""
     start = monotonic()
     running, now = pid is not None, datetime.now(UTC)
@@ -121,6 +123,7 @@ def read_job_status(connection: sqlite3.Connection, job: str, pid: int | None, m
         **_links(connection, most_hosts),
         **_learned(connection),
         answers=AnswerCounts.of(connection.execute(_ANSWERS)),
+        unread=unread,
         read=now.isoformat(timespec="seconds"),
         seconds=round(monotonic() - start, 3),
     )

@@ -14,6 +14,7 @@ from typing import Any, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from focused.frontier.inbox import Inbox
 from focused.frontier.store import Outcome
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Prioritizer
@@ -93,6 +94,8 @@ class CrawlReader(Protocol):
     """Where it is kept, as it may be shown: an address without a password."""
     report_path: Path
     """Where its report goes, if the user does not say."""
+    inbox: Inbox
+    """What users tell it."""
 
     @property
     def where(self) -> str:
@@ -113,6 +116,12 @@ class CrawlReader(Protocol):
     def status(self, most_hosts: int = MOST_HOSTS) -> Status:
         """Its status now, with the hosts of which most links wait; 0: with all hosts."""
 
+    def is_running(self) -> bool:
+        """Is anybody at work on it? Cheaper than its status."""
+
+    def inbox_place(self) -> int:
+        """How far the crawl has read its inbox."""
+
     def about(self) -> dict[str, Any]:
         """How it was made when it was started last; JobRefused if that is not recorded."""
 
@@ -130,6 +139,9 @@ class CrawlReader(Protocol):
 
     def pages(self, links: Sequence[int]) -> list[PageLine]:
         """The pages of some links, in this order; links without a page are left out."""
+
+    def gists(self, links: Sequence[int]) -> dict[int, bytes]:
+        """What is kept of the pages of some links, to judge them anew; pages of which nothing is are left out."""
 
     def items(self) -> Iterator[dict[str, Any]]:
         """All items, in the order of fetching."""

@@ -20,6 +20,7 @@ from typing import Any
 from focused.arrays import Damaged, load_arrays
 from focused.files import make_folder
 from focused.frontier.evidence import check_numbers
+from focused.frontier.inbox import FILE_NAME
 from focused.frontier.layout import FORMAT, MODELS, RULES, SCHEMA, is_sound, numbers_of, problems
 from focused.frontier.records import FILE, REPAIRED, file_in, is_no_damage, lock_holder
 from focused.frontier.store import JobDamaged, JobRefused, Outcome, State
@@ -75,6 +76,9 @@ def repair_job(job: str | Path, folder: Path) -> Saved:
         with closing(_open(copy)) as old, closing(sqlite3.connect(new)) as into:
             saved = _Repair(old, into, copy.stat().st_size // _LEAST_BYTES).run()
         new.replace(folder / FILE)
+    inbox = path.with_name(FILE_NAME)
+    if inbox.is_file():
+        shutil.copyfile(inbox, folder / FILE_NAME)
     return saved
 
 

@@ -6,6 +6,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from math import sqrt
 from typing import Any, Self
 
 from focused.critics.base import RELEVANT
@@ -17,6 +18,7 @@ MOST_HOSTS = 10
 UNFOLLOWED = "unfollowed"
 """The note in which a crawl counts links of duplicates that were not followed."""
 _SHORTEST = 5.0
+_Z = 1.96
 LATELY = 100
 """Harvest and pace of a job folder "lately" are those of so many pages."""
 
@@ -43,9 +45,12 @@ class AnswerCounts:
     found_wanted: int
 
     @classmethod
-    def of(cls, answers: Iterable[tuple[str, float]]) -> Self | None:
-        """The counts of what was said, each with the relevance of its page by then; None if nothing was."""
-        said = [one for one in answers if one[0] != Says.NOTHING]
+    def of(cls, answers: Iterable[tuple[str, float | None]]) -> Self | None:
+        """The counts of what was said, each with the relevance of its page by then; None if nothing was.
+
+        A page that was still to come had none.
+        """
+        said = [(what, relevance or 0.0) for what, relevance in answers if what != Says.NOTHING]
         yes, no, unknown = (sum(what == which for what, _ in said) for which in (Says.YES, Says.NO, Says.UNKNOWN))
         found = [what for what, relevance in said if relevance >= RELEVANT and what != Says.UNKNOWN]
         return cls(yes, no, unknown, len(found), found.count(Says.YES)) if said else None
@@ -54,7 +59,22 @@ class AnswerCounts:
         """The counts, and what they say of the critic's verdicts."""
         parts = (f"{self.yes:,} yes", f"{self.no:,} no", f"{self.unknown:,} unknown" if self.unknown else "")
         words = ", ".join(filter(None, parts))
-        return words + (f"; {self.found_wanted:,} of {self.found:,} found ones are wanted" if self.found else "")
+        return words + (f"; {self.precision_in_words()}" if self.found else "")
+
+    def precision_in_words(self) -> str:
+        """How many of the found pages are wanted, as far as that can be told from some that nobody has drawn."""
+        low, high = wilson(self.found_wanted, self.found)
+        return (
+            f"{self.found_wanted:,} of {self.found:,} found ones are wanted "
+            f"({low:.0%} to {high:.0%} of all found, if these were drawn at random)"
+        )
+
+
+def wilson(hits: int, count: int) -> tuple[float, float]:
+    """The 95 % interval of a share of which a sample has so many hits (Wilson, 1927)."""
+    share, z2 = hits / count, _Z**2
+    middle, room = share + z2 / (2 * count), _Z * sqrt(share * (1 - share) / count + z2 / (4 * count**2))
+    return max((middle - room) / (1 + z2 / count), 0.0), min((middle + room) / (1 + z2 / count), 1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +84,8 @@ class Status(ABC):
     ``pages`` counts all judged pages; ``relevant`` and the harvest leave duplicates out. ``wanted`` is the sum of their
     relevance: about so many are wanted. ``relevant_now``, ``harvest_now`` and ``pace_now`` are over the last pages;
     paces are pages per minute. ``unfollowed`` counts links of duplicates that were not followed for this reason.
-    ``answers`` are there if somebody was asked. ``seconds`` is how long reading took.
+    ``answers`` are there if somebody said something, ``unread`` marks wait for the crawl to go on. ``seconds`` is how
+    long reading took.
     """
 
     state: str
@@ -86,6 +107,7 @@ class Status(ABC):
     hosts_waiting: int
     waiting_by_host: list[HostWaiting]
     answers: AnswerCounts | None = None
+    unread: int = 0
     read: str
     seconds: float = field(compare=False)
 
@@ -184,6 +206,7 @@ def status_lines(status: Status) -> Iterator[str]:
         ("prioritizer", f"{short(status.prioritizer or 'not recorded', WIDE)}; {status.learned_in_words()}"),
         ("critic", short(status.critic or "not recorded", WIDE)),
         *((("answers", status.answers.in_words()),) if status.answers else ()),
+        *((("marks", f"{counted(status.unread, 'mark')} not taken in yet"),) if status.unread else ()),
         *status.further_lines(),
     )
     yield from (f"  {label:<12} {words}" for label, words in lines)

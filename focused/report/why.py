@@ -11,6 +11,7 @@ from focused.pages.evidence import CHANNELS, MAX_OFFSET, Evidence
 from focused.pages.urls import join
 from focused.prioritizers.base import Prioritizer
 from focused.report.learned import saved_prioritizer
+from focused.report.marks import unread_marks
 from focused.report.reader import CrawlReader, LinkLine, PageLine
 from focused.report.reasons import reasons
 from focused.report.text import counted, short, signed
@@ -31,6 +32,7 @@ _SAID = {
     Says.YES: "said that it is wanted",
     Says.NO: "said that it is not wanted",
     Says.UNKNOWN: "did not know whether it is wanted",
+    Says.NOTHING: "took back what was said of it",
 }
 _COMBINED = {"first": "first", "max": "best", "mean": "mean"}
 
@@ -71,6 +73,7 @@ class _Story:
         self._most = most
         self._prioritizer: Prioritizer | None = None
         self._no_model = ""
+        self._unread = {mark.url: [mark] for mark in unread_marks(reader)}
         try:
             self._prioritizer, self._when = saved_prioritizer(reader)
         except JobRefused as error:
@@ -79,6 +82,8 @@ class _Story:
     def lines(self, link: LinkLine) -> Iterator[str]:
         yield short(link.url, 2_000)
         yield from self._what_became(link)
+        for mark in self._unread.get(link.url, ()):
+            yield f"{_name(mark.who)} {_SAID[mark.said]}; the crawl has not taken that in yet."
         if link.is_seed:
             yield "It is a seed: seeds come before everything else."
         evidence = self._reader.evidence_of(link.number)
@@ -109,8 +114,8 @@ class _Story:
         of_class = f", class {short(page.best_class, 80)}" if page.best_class else ""
         verdict = f"relevance {page.relevance:.3f}{of_class}"
         yield f"Page {page.order:,} of {self._reader.page_count():,}, depth {depth}. Verdict: {verdict}."
-        if page.said in _SAID:
-            yield f"{short(page.who, 80)} {_SAID[Says(page.said)]}."
+        if page.said and page.said != Says.NOTHING:
+            yield f"{_name(page.who)} {_SAID[Says(page.said)]}."
         if page.is_duplicate:
             yield f"It has the same content as {short(page.same_as or 'a page fetched before', 300)}."
         if page.score is not None:
@@ -187,6 +192,11 @@ class _Story:
         if self._prioritizer is not None:
             yield f"   score: {float(self._prioritizer.finite_scores(row)[0]):.3f}"
             yield from (f"   {line}" for line in reasons(self._prioritizer, row, features))
+
+
+def _name(who: str) -> str:
+    """Who said something, at the beginning of a sentence."""
+    return "You" if who == "you" else short(who, 80)
 
 
 def _around(features: list[Feature | None]) -> Iterator[str]:

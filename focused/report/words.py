@@ -31,6 +31,11 @@ class WordTable:
         self.ids, self.words = ids, words
         self._mask = np.uint32(0xFFFFFFFF >> (32 - bits) << (32 - bits))
 
+    def spelled(self, ids: Ids) -> list[str]:
+        """The words behind some ids of words; '' for what is not known."""
+        found = dict(zip(self.ids.tolist(), self.words, strict=True))
+        return [found.get(number, "") for number in ids.tolist()]
+
     def at(self, offset: int) -> Ids:
         """The ids that stand for the words at an offset, or in one of the channels of evidence."""
         mixed: Ids = mix(self.ids, offset) & self._mask

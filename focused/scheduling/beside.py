@@ -6,6 +6,8 @@ scheduler decides. A page's link is leased when the page has come, and acknowled
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from scrapy import Request, signals
 from scrapy.crawler import Crawler
 from scrapy.http import Response
@@ -94,6 +96,10 @@ class Beside(Dispatcher):
         for _ in lease.chain:
             self._count(Outcome.REDIRECT)
         return lease
+
+    def fetch_soon(self, requests: Sequence[Request]) -> None:
+        for request in requests:
+            self.crawler.engine.crawl(request)
 
     def failed(self, request: Request, error: Exception) -> None:
         """A request has come to nothing. A link that brings no page is through; all else waits on."""

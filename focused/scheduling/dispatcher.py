@@ -95,6 +95,10 @@ class Dispatcher(Component):
         """Admit links of a page, those with evidence first: each with the request that asks for it, if there is one."""
         return self.parts.visits.admit(visit, [new for new, _ in links], scored)
 
+    def fetch_soon(self, requests: Sequence[Request]) -> None:
+        """Have pages fetched whose links were admitted by themselves."""
+        self._engine.wake()
+
     def failed(self, request: Request, error: Exception) -> None:
         """A request has come to nothing. Its errback, which also sees what no middleware does, notes how it ends."""
 

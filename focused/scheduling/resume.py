@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,15 +16,17 @@ from scrapy.utils.job import job_dir
 from focused.critics.base import Critic, LearningCritic
 from focused.defaults import read
 from focused.files import make_folder
+from focused.frontier.inbox import FileInbox
 from focused.frontier.job_file import JobFile
-from focused.frontier.records import FILE
+from focused.frontier.records import FILE, read_records
 from focused.frontier.store import FrontierStore, JobRefused
 from focused.frontier.store_sqlite import SqliteStore
 from focused.job import Company, OpenJob
 from focused.learned import begin_with, restore
 from focused.parts import Parts
 from focused.prioritizers.base import Prioritizer
-from focused.scheduling.starts import check_scheduler, note_start
+from focused.scheduling.correction import check_focus_of_job, correct
+from focused.scheduling.starts import ABOUT, check_scheduler, note_start, noted, read_about
 from focused.topics.identity import fingerprint
 from focused.topics.topic import Topic
 from focused.visits.seeds import restore_critic
@@ -48,6 +51,8 @@ def check_job(topic: Topic, settings: BaseSettings, prioritizer: Prioritizer, cr
         if (folder / FILE).exists():
             JobFile(folder, identity_of(topic, prioritizer, critic)).close()
             check_scheduler(folder, settings)
+            with closing(read_records(folder)) as records:
+                check_focus_of_job(folder, read_about(records) if noted(records, ABOUT) else {}, topic)
         make_folder("JOBDIR", folder)
 
 
@@ -56,7 +61,8 @@ def open_job(crawler: Crawler, parts: Parts) -> OpenJob:
     given = job_dir(crawler.settings)
     folder = Path(given or _temporary_folder(crawler))
     store = open_folder(parts, folder, crawler.settings)
-    return OpenJob(store, LocalTraining(store, parts.trainer), Company(), folder, lasts=given is not None)
+    training = LocalTraining(store, parts.trainer)
+    return OpenJob(store, training, Company(), folder, lasts=given is not None, inbox=FileInbox(folder))
 
 
 def _temporary_folder(crawler: Crawler) -> str:
@@ -74,6 +80,7 @@ def open_folder(parts: Parts, folder: Path, settings: BaseSettings) -> SqliteSto
     if standing.pages or standing.waiting:
         logger.info("Resuming the job in %s: %d pages, %d links waiting", folder, standing.pages, standing.waiting)
     try:
+        parts.is_corrected = correct(parts, store, identity)
         what = f"what the job in {str(folder)!r} has learned"
         learned_up_to = take_up(parts, store, settings, what=what, instead="give another JOBDIR")
         parts.trainer.begin_at(learned_up_to, _number(store.noted(LESSONS)))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import nan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.base import Verdict
+from focused.frontier.inbox import LETTERS
 from focused.frontier.store import (
     SEED_RANK,
+    SURE,
     Admitted,
     Answer,
     AnswerStore,
@@ -378,6 +381,77 @@ def answers_are_kept(driver: StoreDriver) -> None:
     assert driver.again().answers() == {seed: no, link: back}  # type: ignore[attr-defined]  # it is such a store
 
 
+def what_is_said_of_a_page_is_its_verdict(driver: StoreDriver) -> None:
+    """At once if the page is there, with the page if it is still to come; taken back, the verdict is what it was."""
+    if not isinstance(driver.store, AnswerStore):
+        return
+    driver.seed("http://seed/")
+    driver.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.5), ("http://h/c", 0.1)])
+    driver.page("http://h/a", 0.25)
+    numbers = driver.store.known(["http://h/a", "http://h/b", "http://h/c"]).links.tolist()
+
+    def say(said: Says, *links: int, relevance: float = nan) -> Any:
+        store: Any = driver.store
+        store.keep_answers([Answer(link, said, "me", "day 1", relevance) for link in links])
+        return driver.again()
+
+    def check(found: int, *relevance: float) -> None:
+        standing, known = driver.store.standing(), driver.store.known(["http://h/a", "http://h/b", "http://h/c"])
+        assert np.allclose(known.relevance, [*relevance, *[nan] * (3 - len(relevance))], equal_nan=True)
+        assert standing.found == found
+        assert np.isclose(standing.relevance, 0.5 + sum(relevance))
+
+    say(Says.YES, *numbers[:2], relevance=0.25)
+    check(2, SURE)
+    say(Says.NO, numbers[2])
+    driver.page("http://h/b", 0.125)
+    driver.page("http://h/c", 0.75)
+    driver.again()
+    check(3, SURE, SURE, 1 - SURE)
+    say(Says.UNKNOWN, numbers[0], relevance=0.25)
+    check(2, 0.25, SURE, 1 - SURE)
+    say(Says.NOTHING, numbers[0], numbers[1], relevance=0.25)
+    check(1, 0.25, 0.25, 1 - SURE)
+
+
+def what_is_said_of_a_link_is_said_of_the_page_behind_it(driver: StoreDriver) -> None:
+    """Whether it was known by then where the link leads, or not."""
+    if not isinstance(driver.store, AnswerStore):
+        return
+    driver.seed("http://seed/")
+    driver.page("http://seed/", 0.5, [("http://h/old", 0.9), ("http://h/past", 0.5)])
+    old, past = driver.store.known(["http://h/old", "http://h/past"]).links.tolist()
+    driver.store.keep_answers([Answer(old, Says.YES, "me", "day 1", nan)])
+    for digest, url in enumerate(("http://h/old", "http://h/past"), 100):
+        lease = driver.next(url)
+        assert driver.store.redirect(lease, f"{url}/new", "h")
+        driver.store.record(lease, PageRecord(0, f"{url}/new", 0.25, digest))
+        driver.store.acknowledge(lease, Outcome.OTHER)
+    store: Any = driver.again()
+    store.keep_answers([Answer(past, Says.YES, "me", "day 1", nan)])
+    store = driver.again()
+    new = store.known(["http://h/old/new", "http://h/past/new"])
+    assert np.allclose(new.relevance, SURE)
+    assert {store.answers()[link].said for link in new.links.tolist()} == {Says.YES}
+
+
+def what_is_read_from_an_inbox_is_kept_once(driver: StoreDriver) -> None:
+    """How far it was read goes with the answers; who was not the first to read it keeps nothing."""
+    if not isinstance(driver.store, AnswerStore):
+        return
+    driver.seed("http://seed/")
+    driver.page("http://seed/", 0.5)
+    (link,) = driver.store.known(["http://seed/"]).links.tolist()
+    yes, no = (Answer(link, said, "me", "day 1", 0.5) for said in (Says.YES, Says.NO))
+    assert driver.store.keep_answers([yes], read=(0, 7))
+    store: Any = driver.again()
+    news = store.news
+    assert not store.keep_answers([no], read=(0, 9))
+    assert (store.answers(), store.noted(LETTERS), store.news) == ({link: yes}, "7", news)
+    assert store.keep_answers([], read=(7, 9))
+    assert driver.again().noted(LETTERS) == "9"
+
+
 def what_was_learned_and_noted_is_kept(driver: StoreDriver) -> None:
     """Models and notes, by name."""
     store = driver.store
@@ -404,6 +478,9 @@ CHECKS: tuple[Callable[[StoreDriver], None], ...] = (
     a_link_may_wait_again_or_be_asked_for,
     verdicts_can_be_revised,
     answers_are_kept,
+    what_is_said_of_a_page_is_its_verdict,
+    what_is_said_of_a_link_is_said_of_the_page_behind_it,
+    what_is_read_from_an_inbox_is_kept_once,
     what_was_learned_and_noted_is_kept,
 )
 """What `check_store` checks, one by one."""

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from focused.critics.base import Critic, LearningCritic, Verdict
-from focused.frontier.store import Answer, AnswerStore, FrontierStore, KeptPages, VerdictStore
+from focused.frontier.store import Answer, AnswerStore, FrontierStore, KeptPages, VerdictStore, as_said
 from focused.prioritizers.base import Lessons, Prioritizer
 from focused.prioritizers.trainer import Trainer
 from focused.visits.training import CRITIC, MODEL
@@ -30,12 +30,6 @@ _MOST_LEARNED = 2_000
 _MOST_COMPARED = 200
 _CHANGED = 0.2
 """The prioritizer is taught anew when the worth of pages has changed by this share of its variance (mean square)."""
-_SURE = 0.95
-"""R of a page of which somebody said that it is wanted, at least, and 1 - R of one that is not.
-
-With 1 and 0 the prioritizer would learn more from what sets answered pages apart from all others than from what sets
-wanted pages apart: the R of the others is hardly ever so near 0 or 1.
-"""
 
 
 def next_revision(pages: int) -> int:
@@ -82,14 +76,10 @@ def learn_and_judge(
 def judge_again(critic: LearningCritic, pages: KeptPages, answers: Mapping[int, bool]) -> list[Verdict]:
     """The verdicts on some pages; what was answered is as good as certain."""
     verdicts = critic.judge_again(pages.gists)
-    return [_with_answer(one, answers.get(link)) for link, one in zip(pages.links, verdicts, strict=True)]
-
-
-def _with_answer(verdict: Verdict, is_wanted: bool | None) -> Verdict:
-    if is_wanted is None:
-        return verdict
-    relevance = max(verdict.relevance, _SURE) if is_wanted else min(verdict.relevance, 1 - _SURE)
-    return Verdict(relevance, verdict.classes)
+    return [
+        Verdict(as_said(one.relevance, answers.get(link)), one.classes)
+        for link, one in zip(pages.links, verdicts, strict=True)
+    ]
 
 
 def has_changed(old: LearningCritic, new: LearningCritic, gists: Sequence[bytes]) -> bool:

@@ -160,7 +160,8 @@ def test_whoever_reads_or_pushes_cannot_change_a_crawl(redis: TlsServer, user: s
 # What the code asks for outside its scripts, on connecting included.
 OUTSIDE = {
     "worker": "ping select info fcall function|load hmget hget lrem srem zrem set expire del scan unlink time zcard",
-    "reader": "ping select eval_ro scan type get hget hmget hlen hscan llen scard zcard zrange memory|usage",
+    "reader": "ping select eval_ro scan type get hget hmget hkeys hlen hscan llen lrange scard zcard zrange "
+    "memory|usage",
 }
 
 

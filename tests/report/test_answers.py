@@ -6,11 +6,12 @@ import sqlite3
 from dataclasses import asdict
 from pathlib import Path
 
+import pytest
 from lxml import html
 
 from focused.report.html import render_report
 from focused.report.job_reader import JobReader
-from focused.report.status import status_lines
+from focused.report.status import status_lines, wilson
 from focused.report.why import explain_link
 
 TIME = "2026-01-01T00:00:00+00:00"
@@ -35,10 +36,11 @@ def test_answers_are_counted_and_so_are_found_pages_that_are_wanted(copy: sqlite
     status = reader.status()
     assert status.answers is not None
     assert asdict(status.answers) == {"yes": 3, "no": 1, "unknown": 1, "found": 3, "found_wanted": 2}
-    words = "3 yes, 1 no, 1 unknown; 2 of 3 found ones are wanted"
+    precision = "2 of 3 found ones are wanted (21% to 94% of all found, if these were drawn at random)"
+    words = f"3 yes, 1 no, 1 unknown; {precision}"
     assert f"  answers      {words}" in list(status_lines(status))
     told = " ".join(" ".join(html.fromstring(render_report(reader)).itertext()).split())
-    assert "3 / 1 answered yes / no, 1 unknown; 2 of 3 found ones are wanted" in told
+    assert "3 / 1 answered yes / no, 1 unknown; 2 of 3 found ones are wanted (21% to 94% of all found" in told
 
 
 def test_the_last_answer_about_a_page_counts(copy: sqlite3.Connection, job: Path) -> None:
@@ -61,3 +63,11 @@ def test_the_story_of_a_page_has_what_was_said_of_it(copy: sqlite3.Connection, j
         ["me did not know whether it is wanted."],
         [],
     ]
+
+
+@pytest.mark.parametrize(
+    ("hits", "count", "low", "high"),
+    [(0, 10, 0.0, 0.278), (10, 10, 0.722, 1.0), (20, 27, 0.553, 0.868), (1, 1, 0.207, 1.0)],
+)
+def test_the_interval_of_a_share_is_wilsons(hits: int, count: int, low: float, high: float) -> None:
+    assert wilson(hits, count) == pytest.approx((low, high), abs=0.001)

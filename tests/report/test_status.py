@@ -316,6 +316,7 @@ def test_a_crawl_that_begins_while_somebody_asks_is_not_refused(tmp_path: Path) 
 # --- the command -------------------------------------------------------------------------------------------------
 
 KEYS = {
+    "unread",
     *("job", "state", "running", "pid", "topic", "prioritizer", "critic", "starts", "began", "ended", "why"),
     *(
         "pages",

@@ -35,6 +35,7 @@
 --               were judged anew
 --   said        hash: number of a link -> what somebody said of its page (JSON); meta: answers = how many answers came
 --               that say something, learned_answers = how many of them the critic knows
+--   inbox       list: what users tell the crawl (JSON); a note says how much of it was read
 --   questions   list: the newest pages about which a teacher may be asked; kept while there is one to be asked
 --   notes       hash
 

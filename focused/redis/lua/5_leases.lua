@@ -352,6 +352,8 @@ function OPS.redirect(op)
   finish(l.link, old, nil, OPTIONS.redirect, '')
   call('HSET', TARGETS, bin(l.link), bin(target))
   call('HDEL', TARGETS, bin(target))
+  local said = call('HGET', SAID, bin(l.link))
+  if said and call('HEXISTS', SAID, bin(target)) == 0 then call('HSET', SAID, bin(target), said) end
   -- There and back: of the two only the one that was left now has ended.
   if not is_known then call('HINCRBY', OUTCOMES, OPTIONS.redirect, 1) end
   no_longer_counts(l)

@@ -11,7 +11,7 @@ local function repeats(n, half)
   return call('HGET', SHORTS, bin(read(n).source)) == half
 end
 
--- A judged page: its number, whether it is the copy of another, and the evidence that led there.
+-- A judged page: its number, whether it is the copy of another, the evidence that led there, and what was said of it.
 function OPS.record(op)
   local l = my_lease(op[2])
   if not l then return false end
@@ -23,7 +23,14 @@ function OPS.record(op)
     l.has_digest, l.digest = 1, op[3]
   end
   keep(l)
-  return { l.order, is_copy, op[4] and evidence_of(l.link) }
+  return { l.order, is_copy, op[4] and evidence_of(l.link), call('HGET', SAID, me) }
+end
+
+-- What somebody said of a page is as good as certain. R by what was said; nothing if nothing that counts was.
+local function relevance_said(raw, relevance)
+  local said = raw and string.match(raw, '^%["(%a+)"')
+  if said == 'yes' then return math.max(relevance, OPTIONS.sure) end
+  if said == 'no' then return math.min(relevance, 1 - OPTIONS.sure) end
 end
 
 -- A leased link is through: outcome, page, item and lessons together.
@@ -33,6 +40,12 @@ function OPS.acknowledge(op)
   local outcome, page = op[3], op[4]
   end_lease(l, WORKER)
   local record = read(l.link)
+  local said = page and relevance_said(call('HGET', SAID, bin(l.link)), page.relevance)
+  if said then
+    -- The critic has not learned from it: there was no page.
+    page.relevance, page.found = said, page.item and said >= OPTIONS.relevant and 1 or 0
+    count('answers', 1)
+  end
   if record then finish(l.link, record, page and page.relevance, outcome, string.sub(op[7], 1, 255)) end
   if page then
     page.outcome, page.order, page.host, page.span = outcome, l.order, l.host, span_of_now()
@@ -163,9 +176,10 @@ function OPS.judged(op)
 end
 
 -- A page counts by another R from now on.
-local function count_anew(page, relevance, relevant)
+local function count_anew(page, relevance)
   local by = relevance - page.relevance
   count('relevance', by)
+  local relevant = OPTIONS.relevant
   count('found', (relevance >= relevant and 1 or 0) - (page.relevance >= relevant and 1 or 0))
   local kept = call('HGET', RECENT, page.span)
   if kept then
@@ -174,44 +188,72 @@ local function count_anew(page, relevance, relevant)
   end
 end
 
+-- A page that is through has another R from now on.
+local function judge_anew(n, page, relevance)
+  if page.outcome == 1 then count_anew(page, relevance) end
+  page.relevance = relevance
+  call('HSET', PAGES, bin(n), dump_page(page))
+  local past = call('HGET', PAST, bin(n))
+  local key = past and key_in_past(past)
+  if key then new_ids[key] = string.sub(entry_of(key), 1, 6) .. struct.pack('<f', relevance) end
+end
+
 -- New verdicts of a version of the critic on pages that have older ones. They are no duplicates, of which none is kept.
 function OPS.revise_verdicts(op)
-  local version, links, relevance, classes, relevant = op[2], op[3], op[4], op[5], op[6]
+  local version, links, relevance, classes = op[2], op[3], op[4], op[5]
   for i, n in ipairs(links) do
     local raw = call('HGET', PAGES, bin(n))
     local page = raw and parse_page(raw)
     if page and version >= number('critic') then call('SREM', OUTDATED, page.order) end
     if page and page.version < version then
-      count_anew(page, relevance[i], relevant)
-      page.version, page.relevance, page.class = version, relevance[i], classes[i]
-      call('HSET', PAGES, bin(n), dump_page(page))
-      local past = call('HGET', PAST, bin(n))
-      local key = past and key_in_past(past)
-      if key then new_ids[key] = string.sub(entry_of(key), 1, 6) .. struct.pack('<f', relevance[i]) end
+      page.version, page.class = version, classes[i]
+      judge_anew(n, page, relevance[i])
     end
   end
+end
+
+-- The link behind a link, redirects followed.
+local function behind(b)
+  for _ = 1, 20 do
+    local further = call('HGET', TARGETS, b)
+    if not further then break end
+    b = further
+  end
+  return b
 end
 
 -- R of the pages behind some links, redirects followed, and their outcomes; NaN where there is none.
 function OPS.verdicts(op)
   local told = {}
   for i, n in ipairs(op[2]) do
-    local b = bin(n)
-    for _ = 1, 20 do
-      local further = call('HGET', TARGETS, b)
-      if not further then break end
-      b = further
-    end
+    local b = behind(bin(n))
     local page = call('HGET', PAGES, b)
     told[i] = page and string.sub(page, 1, 9) or struct.pack('<dB', UNKNOWN, 0)
   end
   return table.concat(told)
 end
 
--- What somebody said of pages; so many of the answers say something.
+-- What somebody said of pages; so many of the answers say something. If it was read from the inbox, between which places:
+-- false if another worker was first.
 function OPS.keep_answers(op)
-  write_all(SAID, op[2])
+  if op[4] then
+    if tonumber(call('HGET', NOTES, 'inbox') or 0) ~= op[4] then return false end
+    call('HSET', NOTES, 'inbox', op[5])
+  end
+  for b, raw in pairs(op[2]) do
+    b = behind(b)
+    local before, page = call('HGET', SAID, b), call('HGET', PAGES, b)
+    call('HSET', SAID, b, raw)
+    page = page and parse_page(page)
+    if page then
+      local said = relevance_said(raw, page.relevance)
+      -- Taken back, it is what it was.
+      if not said and relevance_said(before, 0) then said = tonumber(string.match(raw, '([%d.e+-]+)%]$') or '') end
+      if said and said >= 0 and said <= 1 then judge_anew(unbin(b), page, said) end
+    end
+  end
   count('answers', op[3])
+  return true
 end
 
 function OPS.answers() return call('HGETALL', SAID) end

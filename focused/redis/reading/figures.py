@@ -47,7 +47,7 @@ _ENTRIES, _SOME_HOSTS = 100, 50
 
 
 def read_redis_status(
-    client: Redis, crawl: str, server: str, start_urls: StartList, most_hosts: int
+    client: Redis, crawl: str, server: str, start_urls: StartList, most_hosts: int, *, unread: int = 0
 ) -> RedisStatus | None:
     """The status of a crawl now; None if there is no such crawl. ``server`` is what to call the place."""
     began = monotonic()
@@ -67,6 +67,7 @@ def read_redis_status(
         **found.links(),
         **found.learned(),
         answers=found.answers(),
+        unread=unread,
         memory=found.memory(),
         read=datetime.now(UTC).isoformat(timespec="seconds"),
         seconds=round(monotonic() - began, 3),

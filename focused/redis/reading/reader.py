@@ -22,16 +22,19 @@ from redis import Redis
 from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
+from focused.frontier.inbox import LETTERS
 from focused.frontier.store import SEED_RANK, Answer, JobRefused, Outcome, State
 from focused.pages.evidence import Evidence
 from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Prioritizer
+from focused.redis.inbox import RedisInbox
 from focused.redis.reading.figures import read_redis_status
 from focused.redis.reading.status import RedisStatus, StartList
 from focused.redis.records import HEAD, Packing, bytes_to_answer
-from focused.redis.server import UNREADABLE, crawls_on, prefix_of
+from focused.redis.server import UNREADABLE, crawls_on, is_at_work, prefix_of
 from focused.redis.store import FORMAT
 from focused.redis.workers.connection import connect, server_name, start_urls_key
+from focused.report.marks import unread_marks
 from focused.report.reader import CrawlReader, LinkLine, PageLine, PageTable, WaitingLinks
 from focused.report.status import MOST_HOSTS
 from focused.report.text import short
@@ -124,6 +127,7 @@ class RedisReader(CrawlReader):
         self._prefix = prefix_of(crawl)
         self.name, self.place = crawl, place
         self.report_path = Path(f"{crawl}.html")
+        self.inbox = RedisInbox(client, crawl)
 
     def close(self) -> None:
         self._client.close()
@@ -133,7 +137,8 @@ class RedisReader(CrawlReader):
     @_guarded
     def status(self, most_hosts: int = MOST_HOSTS) -> RedisStatus:
         self._check_format()
-        status = read_redis_status(self._client, self.name, self.place, self._start_urls(), most_hosts)
+        unread = len(unread_marks(self))
+        status = read_redis_status(self._client, self.name, self.place, self._start_urls(), most_hosts, unread=unread)
         if status is None:
             raise JobRefused(f"there is no crawl {self.name!r} at {self.place} any more")
         return status
@@ -143,6 +148,15 @@ class RedisReader(CrawlReader):
         count = {b"list": self._client.llen, b"set": self._client.scard, b"zset": self._client.zcard}
         kind = self._client.type(key)
         return StartList(key, count[kind](key) if kind in count else 0)
+
+    @_guarded
+    def is_running(self) -> bool:
+        self._check_format()
+        return is_at_work(self._client, self.name)
+
+    @_guarded
+    def inbox_place(self) -> int:
+        return int(self._ask("hget", "notes", LETTERS) or 0)
 
     @_guarded
     def about(self) -> dict[str, Any]:
@@ -193,6 +207,12 @@ class RedisReader(CrawlReader):
                 lines.append(_page(link, raw, head, json.loads(item or "{}"), said_of_it))
         return lines
 
+    @_guarded
+    def gists(self, links: Sequence[int]) -> dict[int, bytes]:
+        orders = [str(page.order) for page in self.pages(links)]
+        kept = self._ask("hmget", "gists", orders) if orders else []
+        return {int.from_bytes(one[:4], "big"): one[4:] for one in kept if one}
+
     def items(self) -> Iterator[dict[str, Any]]:
         with _reading(self.place):
             last = int(self._ask("hget", "meta", "order") or 0)
@@ -214,15 +234,16 @@ class RedisReader(CrawlReader):
                 ) from error
 
     def _revised(self) -> dict[int, dict[str, Any]]:
-        """The fields of items whose pages were judged by a critic that had learned, by their order."""
-        if not int(self._ask("hget", "meta", "critic") or 0):
+        """The fields of items whose pages were judged by a critic that had learned, or by somebody, by their order."""
+        said = {int.from_bytes(link, "big") for link in self._ask("hkeys", "said")}
+        if not said and not int(self._ask("hget", "meta", "critic") or 0):
             return {}
-        _, heads, classes = self._judged()
+        links, heads, classes = self._judged()
         columns = (heads[name].tolist() for name in ("order", "relevance", "version"))
         return {
-            order: {"relevance": round(relevance, 6), "class": best_class, "version": version}
-            for order, relevance, version, best_class in zip(*columns, classes, strict=True)
-            if version
+            order: {"relevance": round(relevance, 6)} | ({"class": best_class, "version": version} if version else {})
+            for link, order, relevance, version, best_class in zip(links.tolist(), *columns, classes, strict=True)
+            if version or link in said
         }
 
     # --- links -------------------------------------------------------------------------------------------------

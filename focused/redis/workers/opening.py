@@ -20,6 +20,7 @@ from focused.frontier.store import JobRefused
 from focused.job import OpenJob
 from focused.parts import Parts
 from focused.prioritizers.base import Prioritizer
+from focused.redis.inbox import RedisInbox
 from focused.redis.server import anew, is_at_work, whose
 from focused.redis.store import RedisStore, of_another
 from focused.redis.workers.connection import connect, crawl_name, server_name, start_urls_key
@@ -71,7 +72,9 @@ def open_job(crawler: Crawler, parts: Parts) -> OpenJob:
     store.server.tell_of_wait = Waits(crawler.stats.inc_value)
     neighbours = SharedNeighbours(store) if ceilings_of(crawler.settings) else Neighbours()
     candidates = SharedCandidates(store)
-    return OpenJob(store, PooledTraining(parts, store), company, candidates=candidates, neighbours=neighbours)
+    inbox = RedisInbox(store.server.client, store.server.crawl, store.server.read)
+    training = PooledTraining(parts, store)
+    return OpenJob(store, training, company, candidates=candidates, inbox=inbox, neighbours=neighbours)
 
 
 def join(parts: Parts, settings: BaseSettings, is_ending: Callable[[], bool]) -> RedisStore:
