@@ -24,7 +24,8 @@ The more unwanted pages are among the examples, the less all this counts beside 
 alone; with some hundreds of them that is all that counts, and there is nothing to learn on the job.
 
 A seed counts as a wanted page as far as the words agree with it: home pages share their furniture, not the topic. Pages
-of which somebody has said whether they are wanted have that as their label, in place of what words and centroid say.
+of which somebody has said whether they are wanted have that as their label, in place of what words and centroid say;
+the labels of pages like them are corrected (`focused.critics.answers`).
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ from scipy.sparse import vstack
 from scipy.special import expit
 
 from focused.arrays import Arrays
+from focused.critics.answers import corrections
 from focused.critics.bag import spelling
 from focused.critics.base import LearningCritic, Reason, Verdict
 from focused.critics.classes import wanted_among
@@ -80,6 +82,8 @@ _FEW_PHRASES, _PAGES_A_WORD = 2, 3
 _MOST_FURNITURE = 0.3
 """The degree to which a word is shown by being there once on a page of 270 words."""
 _SPREAD = 0.4
+_SOME_ANSWERS = 20
+"""So many answers tell the critic half of what it could be told about its topic."""
 _UNWANTED_NEEDED = 100
 """With so many unwanted examples a classifier of the examples alone counts as much as all the rest."""
 
@@ -188,7 +192,12 @@ class CombinedCritic(LearningCritic):
         if not len(new._met.words):
             # All pages have the same words, or hardly any.
             return None
-        labels = expit(new._blended(met, _BEFORE))
+        odds = new._blended(met, _BEFORE)
+        if from_answers:
+            new._met.answers = len(from_answers)
+            said = new._met.rows(from_answers)
+            odds += corrections(new._met.rows(met), said, is_wanted, new._blended(from_answers, _BEFORE))
+        labels = expit(odds)
         agreement = expit(new._blended(seeds, _BEFORE))
         examples = [(met, labels, np.ones(len(met))), (seeds, np.ones(len(seeds)), agreement)]
         # Heavier ones harm: much of what is asked about shows the words and is not wanted, so words would be unlearned.
@@ -288,8 +297,14 @@ class CombinedCritic(LearningCritic):
         return np.asarray(expit(odds), np.float32)
 
     def worth(self, relevance: NDArray[np.float32]) -> NDArray[np.float32]:
-        """The less was given, the closer to 0 honest probabilities are; what is likely must stand out all the same."""
-        return np.asarray(relevance ** (_SPREAD + (1 - _SPREAD) * self._trust if self.is_learning else 1), np.float32)
+        """The less was given, the closer to 0 honest probabilities are; what is likely must stand out all the same.
+
+        Answers set wanted pages apart, and many pages that are certainly unlikely must not outweigh a few that may be.
+        """
+        if not self.is_learning:
+            return relevance
+        known = max(self._trust, self._met.answers / (self._met.answers + _SOME_ANSWERS))
+        return np.asarray(relevance ** (_SPREAD + (1 - _SPREAD) * known), np.float32)
 
     def explain(self, page: Page, most: int = 10) -> list[Reason]:
         """Each word's part in the log-odds of relevance, as far as words have one."""

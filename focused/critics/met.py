@@ -30,7 +30,7 @@ class Met:
     Learned: ``words`` and their ``idf``, ``centre`` (the centroid of the wanted pages) with the ``mean`` and ``spread``
     of cosines to it, ``weights`` and ``bias`` of the classifier, ``richness`` (by how much more than the usual share of
     pages is wanted here, as log-odds), and for each of ``hosts`` the share of its pages that
-    show each of the topic's terms.
+    show each of the topic's terms. ``answers`` is of how many of these pages somebody has said whether they are wanted.
     """
 
     def __init__(self) -> None:
@@ -42,6 +42,7 @@ class Met:
         self.hosts: dict[str, int] = {}
         self.shares = np.zeros((0, 0))
         self.is_there = self.has_learned = False
+        self.answers = 0
 
     @classmethod
     def of(cls, met: Sequence[Gist], wanted: Sequence[Gist], others: Sequence[Gist]) -> Met:
@@ -122,7 +123,8 @@ class Met:
     def state(self) -> Arrays:
         """All of it, as arrays."""
         hosts = np.array([host.encode("utf-8", "surrogatepass") for host in self.hosts], np.bytes_)
-        numbers = np.array([self.mean, self.spread, self.bias, self.richness, self.is_there, self.has_learned])
+        about = (self.mean, self.spread, self.bias, self.richness, self.is_there, self.has_learned, self.answers)
+        numbers = np.array(about, np.float64)
         named = {"idf": self.idf, "centre": self.centre, "weights": self.weights, "shares": self.shares}
         return {"words": self.words.ids, "hosts": hosts, "numbers": numbers, **named}
 
@@ -135,7 +137,8 @@ class Met:
             setattr(new, name, state[name])
         new.hosts = {host.decode("utf-8", "surrogatepass"): row for row, host in enumerate(state["hosts"].tolist())}
         new.mean, new.spread, new.bias, new.richness = state["numbers"][:4].tolist()
-        new.is_there, new.has_learned = map(bool, state["numbers"][4:])
+        new.is_there, new.has_learned = map(bool, state["numbers"][4:6])
+        new.answers = int(state["numbers"][6])
         return new
 
 
