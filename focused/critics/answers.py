@@ -23,9 +23,9 @@ def corrections(
 ) -> Floats:
     """What must be added to the log-odds of pages so that they agree with answers about pages like them.
 
-    Pages are rows of TF-IDF; ``odds`` are the log-odds of the answered ones without their answers. The corrections are a
-    Gaussian process over pages, at its mode (Newton's method): answers that agree with the words change nothing, and a
-    page that is like no answered one shares only what is wrong for all of them. The last 400 answers count.
+    Pages are rows of TF-IDF; ``odds`` are the log-odds of the answered ones without their answers. The corrections are
+    a Gaussian process over pages, at its mode (Newton's method): answers that agree with the words change nothing, and
+    a page that is like no answered one shares only what is wrong for all of them. The last 400 answers count.
     """
     answered, is_wanted, odds = answered[-_MOST:], is_wanted[-_MOST:], odds[-_MOST:]
     among = _likeness(answered, answered)
