@@ -109,7 +109,8 @@ def crawl(options: argparse.Namespace, folder: Path, proxy: str, mark: Marker | 
 
 
 def has_fetched(folder: Path, target: float, mark: Marker | None) -> bool:
-    if mark is not None:
+    # The last start ends when nothing comes any more, marks included.
+    if mark is not None and target < math.inf:
         mark()
     return fetched(folder) >= target
 
