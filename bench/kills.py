@@ -47,7 +47,8 @@ def main() -> None:
             marker = Marker(folder) if options.marks else None
             kills = crawl(options, folder, server.url, marker)
         lost = told(options, folder, log, kills)
-        sys.exit(lost or (marker.lost() if marker else 0))
+        lost_marks = marker.lost() if marker else 0
+        sys.exit(lost or lost_marks)
 
 
 class Marker:
@@ -76,8 +77,10 @@ class Marker:
             pages = reader.pages(reader.page_table().link.tolist())
             exported = {item["url"]: item["relevance"] for item in reader.items()}
         says = {page.url: page.said for page in pages}
-        lost = [url for url, said in self._said.items() if says.get(url) != said]
-        wrong = [url for url, said in self._said.items() if (said is Says.YES) != (exported.get(url, 0) >= SURE)]
+        # Pages that are lost are counted as such.
+        there = {url: said for url, said in self._said.items() if url in says}
+        lost = [url for url, said in there.items() if says[url] != said]
+        wrong = [url for url, said in there.items() if (said is Says.YES) != (exported[url] >= SURE - 1e-6)]
         print(f"{len(self._said)} pages marked: {len(lost)} marks lost, {len(wrong)} items say otherwise")
         return int(bool(lost or wrong))
 
@@ -109,7 +112,8 @@ def crawl(options: argparse.Namespace, folder: Path, proxy: str, mark: Marker | 
 
 
 def has_fetched(folder: Path, target: float, mark: Marker | None) -> bool:
-    if mark is not None:
+    # The last start ends when nothing comes any more, marks included.
+    if mark is not None and target < math.inf:
         mark()
     return fetched(folder) >= target
 
