@@ -8,7 +8,8 @@ DEV := $(VENV)/installed-dev
 FUZZ := $(VENV)/fuzz
 # Only what is locked, by its hash, and as it is published: building would fetch what builds it.
 INSTALL := $(PYTHON_IN_VENV) -m pip install --quiet --disable-pip-version-check --no-input --only-binary=:all: --require-hashes
-TEST_PROCESSES ?= 2
+# More than there are cores: crawls wait now and then.
+TEST_PROCESSES ?= 3
 MINUTES ?= 5
 TARGET ?=
 

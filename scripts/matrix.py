@@ -31,7 +31,7 @@ WANTED = (
 )
 LOWEST_PYTHON = "Python 3.11."
 ROOMS = ("tests/pages", "tests/topics", "tests/critics", "tests/prioritizers", "tests/frontier", "tests/warc")
-PART = (*ROOMS, "tests/crawl/test_crawl_learning.py")
+PART = (*ROOMS, "tests/crawl/test_crawl_demo.py")
 # It compares with the types of Scrapy's defaults; before 2.19 that of CLOSESPIDER_TIMEOUT is an int, read as a float.
 NEWER_SCRAPY = "tests/topics/test_topic_settings.py::test_scrapy_reads_each_number_as_it_is_checked"
 NEWEST = 15

@@ -81,7 +81,7 @@ def to_letters(lines: Iterable[bytes], end: int) -> Letters:
         try:
             if line:
                 found.append(_checked(msgspec.json.decode(line[:_LONGEST], type=Mark)))
-        except (ValueError, RecursionError):
+        except (msgspec.MsgspecError, ValueError, RecursionError):
             skipped += 1
     return Letters(found, end, skipped)
 

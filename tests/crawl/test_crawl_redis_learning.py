@@ -212,8 +212,8 @@ def test_a_worker_alone_finds_about_what_a_crawl_in_a_file_finds(redis: RedisSer
     (tmp_path / "file").mkdir()
     with SiteServer(pages) as site, Workers(tmp_path, redis, site.url, arguments, settings) as workers:
         (shared,) = workers.start()
-        assert shared.wait() == 0, shared.log
         alone = run_crawl(arguments, folder=tmp_path / "file", site=site, settings=settings)
+        assert shared.wait() == 0, shared.log
     found, expected = (len({item["url"] for item in items} & set(web.targets)) for items in (shared.items, alone.items))
     assert shared.stats["focused/critic/version"] > 0
     assert found > 0.75 * expected > 15
