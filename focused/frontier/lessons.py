@@ -58,7 +58,8 @@ class LessonReader:
             yield Lessons.concat(there) if there else None
 
     def _leading(self, links: Sequence[int]) -> Evidence | None:
-        return self._evidence.of(list(dict.fromkeys([*links, *leading_to(self._query, links[0])])))
+        evidence = self._evidence.of(list(dict.fromkeys([*links, *leading_to(self._query, links[0])])))
+        return self._as_far_as_known(evidence)
 
     def _of_page(self, evidence: Evidence | None, relevance: float) -> Lessons | None:
         if evidence is None or not len(evidence):
@@ -67,7 +68,7 @@ class LessonReader:
 
     def _late_on(self, source: int) -> Lessons | None:
         """The lessons that a page gave of pages judged before it."""
-        evidence = self._evidence.on(source) if self._is_late else None
+        evidence = self._as_far_as_known(self._evidence.on(source)) if self._is_late else None
         if evidence is None:
             return None
         rows = np.flatnonzero(self._came_late(evidence))
@@ -79,6 +80,14 @@ class LessonReader:
         query = "SELECT link, seq FROM pages WHERE link IN ({})"
         judged = dict(rows_in(self._query, query, sorted({link for pair in pairs for link in pair})))
         return np.array([judged.get(link, inf) < judged.get(source, 0) for link, source in pairs], np.bool_)
+
+    def _as_far_as_known(self, evidence: Evidence | None) -> Evidence | None:
+        """Without the evidence of links that were found after the verdicts were copied: the crawl goes on meanwhile."""
+        if evidence is None:
+            return None
+        numbers = np.maximum(evidence.link, evidence.source)
+        known = len(self._verdicts.relevance)
+        return evidence if numbers.max(initial=0) < known else evidence.select(np.flatnonzero(numbers < known))
 
     def _sources_of(self, evidence: Evidence) -> NDArray[np.float32]:
         relevance: NDArray[np.float32] = np.nan_to_num(self._verdicts.relevance[evidence.source]).astype(np.float32)

@@ -75,6 +75,23 @@ def test_that_links_are_dead_is_learned_again_from_the_records(make):
     assert len(list(frontier.store.lessons_since(0, "prioritizer"))) == 5, "a model that knows nothing"
 
 
+def test_lessons_are_given_anew_while_the_crawl_goes_on(make):
+    frontier = make()
+    frontier.page("http://seed/", 0.5, [("http://h/a", 0.9), ("http://h/b", 0.8)])
+    frontier.page("http://h/a", 0.5)
+    anew = frontier.store.lessons_anew(99)
+    before = [lessons and lessons.relevance.tolist() for lessons in anew()]
+    many = [(f"http://other/{number}", 0.1) for number in range(5_000)]
+    frontier.page("http://h/b", 0.5, [("http://h/c", 0.7), *many])
+    frontier.page("http://h/c", 0.5, [("http://h/d", 0.9)])
+    leased = frontier.store.lease(0, always)
+    assert leased.url == "http://h/d"
+    assert not frontier.store.redirect(leased, "http://h/a", "h"), "that page is there already"
+    frontier.store.acknowledge(leased, Outcome.REDIRECT)
+    frontier.store.commit()
+    assert [lessons and lessons.relevance.tolist() for lessons in anew()] == before
+
+
 def test_rescoring_is_the_same_whether_evidence_is_held_in_memory_or_read(tmp_path, monkeypatch):
     def ranks(folder):
         folder.mkdir()
