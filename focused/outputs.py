@@ -1,6 +1,6 @@
 """What a crawl writes beside its job (items, report, statistics, log) when there is no room for it.
 
-Each file that cannot be written is told in one line. What the job can give again does not end the crawl, which then
+Each file that cannot be written is reported in one line. What the job can give again does not end the crawl, which then
 ends with that line and with exit code 1; what is kept nowhere else ends it.
 """
 

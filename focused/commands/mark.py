@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _WORDS = ("yes", "no", "unknown", "forget")
 _FEW = 20
-"""Of so many marks each is told about."""
+"""Up to so many marks, there is a line for each."""
 
 
 class Command(CrawlCommand):

@@ -29,7 +29,7 @@ def corrections(
     """
     answered, is_wanted, odds = answered[-_MOST:], is_wanted[-_MOST:], odds[-_MOST:]
     among = _likeness(answered, answered)
-    found, weights = np.zeros(len(odds)), np.zeros(len(odds))
+    found = np.zeros(len(odds))
     for _ in range(_ROUNDS):
         p = expit(odds + found)
         doubt = np.maximum(p * (1 - p), _CLOSE)

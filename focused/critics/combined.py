@@ -83,7 +83,7 @@ _MOST_FURNITURE = 0.3
 """The degree to which a word is shown by being there once on a page of 270 words."""
 _SPREAD = 0.4
 _SOME_ANSWERS = 20
-"""So many answers tell the critic half of what it could be told about its topic."""
+"""The number of answers with which relevance is compressed half as much as without any."""
 _UNWANTED_NEEDED = 100
 """With so many unwanted examples a classifier of the examples alone counts as much as all the rest."""
 

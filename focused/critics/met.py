@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix, vstack
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from focused.arrays import Arrays
+from focused.arrays import Arrays, numbers_in
 from focused.critics.bag import Vocabulary, min_pages_for, tfidf
 from focused.critics.gist import Gist
 from focused.pages.tokens import Ids
@@ -130,15 +130,18 @@ class Met:
 
     @classmethod
     def restored(cls, state: Arrays) -> Met:
-        """What `state` gave."""
+        """What `state` gave; ValueError if it is something else."""
         new = cls()
         new.words = Vocabulary([], more=dict.fromkeys(state["words"].tolist(), ""))
-        for name in ("idf", "centre", "weights", "shares"):
-            setattr(new, name, state[name])
         new.hosts = {host.decode("utf-8", "surrogatepass"): row for row, host in enumerate(state["hosts"].tolist())}
-        new.mean, new.spread, new.bias, new.richness = state["numbers"][:4].tolist()
-        new.is_there, new.has_learned = map(bool, state["numbers"][4:6])
-        new.answers = int(state["numbers"][6])
+        words = (len(new.words),)
+        new.idf, new.weights = (numbers_in(state, name, words) for name in ("idf", "weights"))
+        # There is none without wanted pages.
+        new.centre = numbers_in(state, "centre", words if len(state["centre"]) else (0,))
+        new.shares = numbers_in(state, "shares", (len(new.hosts), *state["shares"].shape[1:2]))
+        *numbers, is_there, has_learned, answers = numbers_in(state, "numbers", (7,)).tolist()
+        new.mean, new.spread, new.bias, new.richness = numbers
+        new.is_there, new.has_learned, new.answers = bool(is_there), bool(has_learned), int(answers)
         return new
 
 

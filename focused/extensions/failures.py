@@ -61,7 +61,7 @@ class FailuresExtension(Component):
         return bool(self.crawler.stats.get_value(name) == 1)
 
     def _shorten_feed(self, record: logging.LogRecord) -> bool:
-        """Is it to be logged? Items that cannot be written are told in one line."""
+        """Is it to be logged? Items that cannot be written take one line."""
         error = record.exc_info[1] if record.exc_info else None
         if record.__dict__.get("spider") is not self.crawler.spider or error is None:
             return True

@@ -62,7 +62,7 @@ class InboxExtension(Component):
         EngineAccess(self.crawler).wake()
 
     def spider_idle(self) -> None:
-        """Whoever was told that a mark counts must not find that it does not."""
+        """A crawl does not end while marks wait: `scrapy mark` has said that they count."""
         if self._take_in() or (self._marks is not None and self.parts.learning.is_waited_for):
             raise DontCloseSpider
 

@@ -31,7 +31,7 @@ IN_THE_JOB = "job"
 
 
 class ReportExtension(Component):
-    """The last thing that is done with a job. A report that cannot be written is told: the crawl itself went well."""
+    """The last thing that is done with a job. A report that cannot be written is logged: the crawl itself went well."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)

@@ -32,7 +32,7 @@ _AT_ONCE = 2**20
 
 
 class Letter(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
-    """Something that a user tells a crawl."""
+    """A message from a user to a crawl."""
 
     id: str = msgspec.field(default_factory=lambda: uuid4().hex)
     time: str = msgspec.field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
@@ -148,7 +148,7 @@ class FileInbox:
                 data = data[os.write(file, data) :]
             os.fsync(file)
         except OSError:
-            # A full disk: who is told that nothing was noted must be right.
+            # A full disk: the error says that nothing was noted, and that must be true.
             with suppress(OSError):
                 os.ftruncate(file, before)
             raise

@@ -443,7 +443,7 @@ class SqliteStore:
     def lessons_anew(self, most: int) -> Callable[[], Iterator[Lessons | None]]:
         self.commit()
         order, newest, verdicts = self._order_number, self._deaths(), LinkTable()
-        verdicts.relevance = self._table.relevance.copy()
+        verdicts.relevance = self._table.relevance[: self._links.next].copy()
         renew = self._sight(verdicts).renew
 
         def read() -> Iterator[Lessons | None]:

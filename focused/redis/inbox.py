@@ -1,4 +1,4 @@
-"""What users tell a crawl in Redis: records in a list of the crawl's own, the same as in a file beside a job."""
+"""Messages of users to a crawl in Redis: a list of records, the same as in the file beside a job."""
 
 from __future__ import annotations
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from scipy.sparse import csr_matrix
 
 from focused.critics.answers import corrections
+from focused.critics.gist import Gist
+from focused.critics.met import Met
 
 # Each row is a page of unit length: the words of a list of files, of an article, of neither.
 FILES, ARTICLE, OTHER = np.eye(3)
@@ -51,3 +54,18 @@ def test_extreme_odds_and_ten_thousand_answers_are_no_trouble() -> None:
     found = corrected([FILES, OTHER], [FILES, ARTICLE] * 5_000, said, odds)
     assert np.isfinite(found).all()
     assert found[0] < 0
+
+
+@pytest.mark.parametrize("name", ["words", "idf", "centre", "weights", "shares", "numbers", "hosts"])
+def test_what_was_learned_is_restored_in_its_shape_or_refused(name: str) -> None:
+    met = [
+        Gist("h", np.array([1, 2 + n % 3], np.uint32), np.ones(2, np.int64), np.ones(1, np.float32)) for n in range(20)
+    ]
+    learned = Met.of(met, met[:3], [])
+    assert len(learned.words) > 1
+    learned.answers = 3
+    state = learned.state()
+    assert Met.restored(state).state().keys() == state.keys()
+    assert Met.restored(state).answers == 3
+    with pytest.raises(ValueError, match="finite numbers"):
+        Met.restored(state | {name: state[name][:-1]})
