@@ -454,11 +454,11 @@ class Verdict:
 
     def _ends(self) -> None:
         print(f"{'ends':<22} {'; '.join(life.end for life in self.soak.lives)}")
-        told = [f"{life.name}: {line}" for life in self.soak.lives for line in trouble(life.process.log)]
-        self._line("tracebacks", f"{len(told)} lines", "0", not told)
+        lines = [f"{life.name}: {line}" for life in self.soak.lives for line in trouble(life.process.log)]
+        self._line("tracebacks", f"{len(lines)} lines", "0", not lines)
         wrong = self.soak.wrong
         self._line("ended by itself", f"{len(wrong)} times", "0", not wrong)
-        for line in (*told[:20], *wrong):
+        for line in (*lines[:20], *wrong):
             print("   ", line)
 
 
