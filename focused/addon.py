@@ -17,6 +17,7 @@ from scrapy.settings import BaseSettings, Settings
 from focused import settings as ours
 from focused.defaults import read
 from focused.enabling import enable, is_our_scheduler
+from focused.memory import give_large_blocks_back
 from focused.starting import demote_lists, refuse, topic_of
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class Addon:
         from focused.teaching.first import check_start  # noqa: PLC0415
         from focused.topics.settings import apply_settings  # noqa: PLC0415
 
+        give_large_blocks_back()
         demote_lists(self.crawler)
         apply_settings(topic, settings)
         enable(settings, our_spider=isinstance(self.crawler.spider, FocusedSpider))

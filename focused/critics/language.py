@@ -32,7 +32,7 @@ class Language:
     def __init__(self, codes: Sequence[str]) -> None:
         self.codes = tuple(codes)
         lists = [_frequencies(code) for code in self.codes]
-        self._frequency = {word: sum(one.get(word, 0.0) for one in lists) / len(lists) for one in lists for word in one}
+        self._frequency = lists[0] if len(lists) == 1 else _mean(lists)
 
     def frequency(self, word: str) -> float:
         """The share of a word among all words."""
@@ -109,6 +109,11 @@ def _common_ids(code: str, most: int | None) -> Ids:
 def _frequencies(code: str) -> dict[str, float]:
     frequency: dict[str, float] = {}
     for entry, share in wordfreq.get_frequency_dict(code, "best").items():
-        for word in words(entry):
+        # Most entries are one word of ours as they are; of 300,000 it would take long to cut each.
+        for word in (entry,) if entry.isascii() and entry.isalnum() else words(entry):
             frequency[word] = frequency.get(word, 0.0) + share
     return frequency
+
+
+def _mean(lists: Sequence[dict[str, float]]) -> dict[str, float]:
+    return {word: sum(one.get(word, 0.0) for one in lists) / len(lists) for one in lists for word in one}

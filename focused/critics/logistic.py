@@ -20,8 +20,6 @@ from msgspec import Meta
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack
 from scipy.special import expit, softmax
-from sklearn.linear_model import LogisticRegression, Ridge
-from sklearn.utils.class_weight import compute_sample_weight
 
 from focused.critics.background import BACKGROUND, language_of_pages, pseudo_pages, topic_vocabulary
 from focused.critics.bag import Bag, Vocabulary, inverse_frequencies, min_pages_for, tfidf
@@ -90,6 +88,8 @@ class LogisticCritic(Critic):
         return self
 
     def _fit_bags(self, bags: Sequence[Bag], labels: NDArray[np.int64]) -> None:
+        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  # half a second, for teaching only
+
         counts = self.vocabulary_.matrix(bags)
         self.idf_ = inverse_frequencies(counts).astype(np.float32)
         rows = tfidf(counts, self.idf_)
@@ -100,6 +100,9 @@ class LogisticCritic(Critic):
         self.class_coef_ = self._name_classes(rows, labels) if len(self.classes_) > 2 else None
 
     def _name_classes(self, rows: csr_matrix, labels: NDArray[np.int64]) -> NDArray[np.float32]:
+        from sklearn.linear_model import Ridge  # noqa: PLC0415  # as above
+        from sklearn.utils.class_weight import compute_sample_weight  # noqa: PLC0415
+
         # 4,000 pages make a dense system of 128 MB; beyond, iterate.
         solver = "cholesky" if rows.shape[0] <= _CLOSED_FORM_UP_TO else "sparse_cg"
         model = Ridge(alpha=_RIDGE, fit_intercept=False, solver=solver)

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, vstack
-from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
-from focused.arrays import Arrays, numbers_in
-from focused.critics.bag import Vocabulary, min_pages_for, tfidf
+from focused.arrays import Arrays, look_up, numbers_in, starts_of
+from focused.critics.bag import Bag, Vocabulary, min_pages_for, tfidf
 from focused.critics.gist import Gist
 from focused.pages.tokens import Ids
 
@@ -19,6 +18,8 @@ Floats = NDArray[np.float64]
 
 _RAREST, _COMMONEST = 0.004, 0.5
 _A_FEW_PAGES = 3.0
+_MENU, _ENOUGH_PAGES = 0.7, 5
+"""A host's menu are the words on more than this share of its pages, if there are enough of them."""
 _SMALLEST = 1e-3
 _USUAL = -1.4
 """Log-odds of the share of pages that are wanted in most crawls, at most: one in five."""
@@ -29,8 +30,10 @@ class Met:
 
     Learned: ``words`` and their ``idf``, ``centre`` (the centroid of the wanted pages) with the ``mean`` and ``spread``
     of cosines to it, ``weights`` and ``bias`` of the classifier, ``richness`` (by how much more than the usual share of
-    pages is wanted here, as log-odds), and for each of ``hosts`` the share of its pages that
-    show each of the topic's terms. ``answers`` is of how many of these pages somebody has said whether they are wanted.
+    pages is wanted here, as log-odds); for each of ``hosts`` the share of its pages that show each of the topic's
+    terms, and its ``menus``: the words that most of its pages have. These say nothing about any of them, and are taken
+    off before pages are compared or classified. ``answers`` is of how many of these pages somebody has said whether
+    they are wanted.
     """
 
     def __init__(self) -> None:
@@ -41,6 +44,7 @@ class Met:
         self.mean, self.spread, self.bias, self.richness = 0.0, 1.0, 0.0, 0.0
         self.hosts: dict[str, int] = {}
         self.shares = np.zeros((0, 0))
+        self.menus: list[Ids] = []
         self.is_there = self.has_learned = False
         self.answers = 0
 
@@ -49,6 +53,8 @@ class Met:
         """The background that pages make, with the words of all examples; the classifier is still to be fitted."""
         new = cls()
         new.is_there = True
+        new._learn_hosts(met)
+        new._learn_menus(met)
         ids, pages = _on_pages(met)
         known = ids[(pages >= max(3, _RAREST * len(met))) & (pages <= _COMMONEST * len(met))]
         given = [*wanted, *others]
@@ -64,7 +70,6 @@ class Met:
             new.centre = centre / max(float(np.linalg.norm(centre)), 1e-9)
             cosines = new.rows(met) @ new.centre
             new.mean, new.spread = float(cosines.mean()), max(float(cosines.std()), 1e-9)
-        new._learn_hosts(met)
         return new
 
     def _learn_hosts(self, met: Sequence[Gist]) -> None:
@@ -76,14 +81,31 @@ class Met:
         np.add.at(self.shares, host, shown)
         self.shares /= (np.bincount(host) + _A_FEW_PAGES)[:, None]
 
+    def _learn_menus(self, met: Sequence[Gist]) -> None:
+        of_host: dict[str, list[Gist]] = {}
+        for gist in met:
+            of_host.setdefault(gist.host, []).append(gist)
+        for host in self.hosts:
+            ids, pages = _on_pages(of_host[host])
+            count = len(of_host[host])
+            self.menus.append(ids[pages > _MENU * count] if count >= _ENOUGH_PAGES else ids[:0])
+
     def furniture(self, gist: Gist) -> NDArray[np.floating]:
         """The share of its host's pages that show each of the topic's terms."""
         row = self.hosts.get(gist.host)
         return np.zeros(len(gist.shown)) if row is None else self.shares[row, : len(gist.shown)]
 
     def rows(self, gists: Sequence[Gist]) -> csr_matrix:
-        """TF-IDF of some pages."""
-        return tfidf(self.words.matrix([gist.bag for gist in gists]), self.idf)
+        """TF-IDF of some pages, without the words of their hosts' menus."""
+        return tfidf(self.words.matrix([self._own(gist) for gist in gists]), self.idf)
+
+    def _own(self, gist: Gist) -> Bag:
+        """The words that are a page's own."""
+        row = self.hosts.get(gist.host)
+        if row is None or not len(self.menus[row]):
+            return gist.bag
+        own = ~look_up(self.menus[row], gist.ids)[1]
+        return gist.ids[own], gist.counts[own]
 
     def likeness(self, rows: csr_matrix) -> Floats:
         """How much more like the wanted pages than usual."""
@@ -91,6 +113,8 @@ class Met:
 
     def fit(self, rows: csr_matrix, labels: Floats, weights: Floats) -> None:
         """The classifier, by soft labels: every example counts for both classes, as much as its label says."""
+        from sklearn.linear_model import LogisticRegression  # noqa: PLC0415  # half a second, not before pages were met
+
         model = LogisticRegression(C=1.0, max_iter=100, tol=1e-3)
         both = np.repeat([True, False], len(labels))
         # The arrays are small: threads for the linear algebra would cost more than they save.
@@ -125,8 +149,10 @@ class Met:
         hosts = np.array([host.encode("utf-8", "surrogatepass") for host in self.hosts], np.bytes_)
         about = (self.mean, self.spread, self.bias, self.richness, self.is_there, self.has_learned, self.answers)
         numbers = np.array(about, np.float64)
+        sizes = np.array([len(menu) for menu in self.menus], np.int64)
+        menus = {"menus": np.concatenate([np.zeros(0, np.uint32), *self.menus]), "menu_sizes": sizes}
         named = {"idf": self.idf, "centre": self.centre, "weights": self.weights, "shares": self.shares}
-        return {"words": self.words.ids, "hosts": hosts, "numbers": numbers, **named}
+        return {"words": self.words.ids, "hosts": hosts, "numbers": numbers, **menus, **named}
 
     @classmethod
     def restored(cls, state: Arrays) -> Met:
@@ -139,6 +165,9 @@ class Met:
         # There is none without wanted pages.
         new.centre = numbers_in(state, "centre", words if len(state["centre"]) else (0,))
         new.shares = numbers_in(state, "shares", (len(new.hosts), *state["shares"].shape[1:2]))
+        sizes = numbers_in(state, "menu_sizes", (len(new.hosts),)).astype(np.int64)
+        menus = numbers_in(state, "menus", (int(sizes.sum()),)).astype(np.uint32)
+        new.menus = np.split(menus, starts_of(sizes)[1:-1])
         *numbers, is_there, has_learned, answers = numbers_in(state, "numbers", (7,)).tolist()
         new.mean, new.spread, new.bias, new.richness = numbers
         new.is_there, new.has_learned, new.answers = bool(is_there), bool(has_learned), int(answers)

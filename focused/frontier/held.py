@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.frontier.evidence import AS_STORED, Piece, SeenBy
+from focused.memory import give_memory_back
 from focused.pages.evidence import Evidence
 
 _MOST_BYTES = 48 * 2**20
@@ -84,7 +84,7 @@ class Held:
         if self._bytes > _MOST_BYTES:
             self.is_whole = False
             self._batches, self._begins = [], []
-            _give_memory_back()
+            give_memory_back()
         elif self._loose >= _MOST_LOOSE:
             self._join(self._batches)
 
@@ -149,10 +149,3 @@ class Held:
 
 def _key(block: int, row: int) -> int:
     return block << _ROW_BITS | row
-
-
-def _give_memory_back() -> None:
-    """Have the C library return freed memory to the system; where it cannot, it is used again later."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:
-        trim(0)
