@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from scrapy.crawler import Crawler
 from scrapy.utils.defer import maybe_deferred_to_future
+from twisted.internet.defer import Deferred
 from twisted.internet.threads import deferToThread
 
 from focused import signals
@@ -60,6 +61,7 @@ class Learning:
         self._asking = Asking(crawler, job.store, visits.critic, job.candidates)
         self._credit = 0
         self._busy = False
+        self._waiting: list[Deferred[None]] = []
         # Of what somebody said of pages, so much was learned: nothing, as it may have been killed before.
         self._heard = 0
         if visits.critic.is_learning and visits.learning_critic is None:
@@ -99,6 +101,15 @@ class Learning:
             self._failed(error)
         finally:
             self._busy = False
+            waiting, self._waiting = self._waiting, []
+            for each in waiting:
+                each.callback(None)
+
+    async def rest(self) -> None:
+        """Wait until nothing is being learned any more."""
+        while self._busy:
+            self._waiting.append(Deferred())
+            await maybe_deferred_to_future(self._waiting[-1])
 
     def _failed(self, error: Exception) -> None:
         """A learner that fails costs its lessons, not the page."""
@@ -134,7 +145,10 @@ class Learning:
             self._frontier.give_up(error)
 
     def catch_up(self) -> None:
-        """As `heed`, before the crawl begins, when there is nothing to wait for it."""
+        """As `heed`, before the crawl begins, when there is nothing to wait for it.
+
+        It may have ended before all was learned that somebody had said.
+        """
         if not self.is_waited_for:
             return
         try:

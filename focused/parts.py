@@ -65,8 +65,6 @@ class Parts:
     lexicon: CrawlLexicon = field(default_factory=CrawlLexicon)
     job: OpenJob | None = None
     frontier: Dispatcher | None = None
-    is_corrected: bool = False
-    """Does the job go on with another version of its topic?"""
     visits: Visits = field(init=False)
     learning: Learning = field(init=False)
 

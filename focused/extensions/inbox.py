@@ -42,11 +42,9 @@ class InboxExtension(Component):
         if job is None:
             return
         self._marks = Marks(job.store, job.inbox, self._fetch)
-        is_news = self.parts.is_corrected
         while self._take_in():
-            is_news = True
-        if is_news:
-            self.parts.learning.catch_up()
+            pass
+        self.parts.learning.catch_up()
         self._loop = create_looping_call(self._look)
         self._loop.start(_EVERY, now=False)
 

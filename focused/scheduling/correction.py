@@ -40,12 +40,12 @@ def check_focus_of_job(folder: object, about: Mapping[str, Any], topic: Topic) -
         )
 
 
-def correct(parts: Parts, store: SqliteStore, identity: Mapping[str, str]) -> bool:
-    """Have a job go on with its topic as it is now; False if that is as it was."""
+def correct(parts: Parts, store: SqliteStore, identity: Mapping[str, str]) -> None:
+    """Have a job go on with its topic as it is now, if that is not as it was."""
     was = {key: store.noted(key) or "" for key in _KEYS}
     now = {key: identity[key] for key in _KEYS}
     if was == now:
-        return False
+        return
     pages = store.standing().pages
     can_judge = was["critic"] == now["critic"] and _keywords(store) == parts.topic.keywords
     if not can_judge:
@@ -58,7 +58,6 @@ def correct(parts: Parts, store: SqliteStore, identity: Mapping[str, str]) -> bo
     is_learning = isinstance(parts.critic, LearningCritic) and parts.critic.is_learning
     logger.info("The topic was corrected, or has another critic. %s", _what_follows(pages, can_judge, is_learning))
     store.news += can_judge and is_learning
-    return True
 
 
 def _known(known: str | None, first: Mapping[str, str]) -> list[Any]:

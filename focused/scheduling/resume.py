@@ -80,7 +80,7 @@ def open_folder(parts: Parts, folder: Path, settings: BaseSettings) -> SqliteSto
     if standing.pages or standing.waiting:
         logger.info("Resuming the job in %s: %d pages, %d links waiting", folder, standing.pages, standing.waiting)
     try:
-        parts.is_corrected = correct(parts, store, identity)
+        correct(parts, store, identity)
         what = f"what the job in {str(folder)!r} has learned"
         learned_up_to = take_up(parts, store, settings, what=what, instead="give another JOBDIR")
         parts.trainer.begin_at(learned_up_to, _number(store.noted(LESSONS)))

@@ -20,6 +20,8 @@ from scrapy.core.scheduler import BaseScheduler, Scheduler
 from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.utils.asyncio import CallLaterResult, call_later
+from scrapy.utils.defer import deferred_from_coro
+from twisted.internet.defer import Deferred
 
 from focused.critics.base import RELEVANT
 from focused.defaults import read
@@ -89,17 +91,18 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
         if self.cannot_begin:
             close_before_start(self.crawler, self.cannot_begin)
 
-    def close(self, reason: str) -> None:
+    def close(self, reason: str) -> Deferred[None] | None:
         for name, count in self.parts.scope.refused.items():
             self.crawler.stats.set_value(f"focused/scope/refused/{name}", count)
         for timer in (self._timer, self._flusher):
             if timer is not None:
                 timer.cancel()
         self._company.close()
-        if self.parts.store is not None:
-            self._close_store(self.parts.store)
+        return deferred_from_coro(self._close_store(self.parts.store)) if self.parts.store is not None else None
 
-    def _close_store(self, store: FrontierStore) -> None:
+    async def _close_store(self, store: FrontierStore) -> None:
+        # What it learns just now may be what a user has told it.
+        await self.parts.learning.rest()
         for step in (self._settle, self.parts.learning.close, store.close):
             try:
                 step()

@@ -84,6 +84,18 @@ def test_a_word_that_every_page_of_a_host_has_is_its_furniture() -> None:
     assert after.judge(here).relevance < 0.75 * after.judge(there).relevance
 
 
+def test_a_menu_says_nothing_of_the_pages_that_have_it() -> None:
+    """It has words that are learned from wanted pages elsewhere; the pages beneath it are about meals."""
+    under_menu = [at(f"{MEALS[i % 3]} meal{i}", "meals.example", i) for i in range(20)]
+    with_menu = [at(f"{MEALS[i % 3]} meal{i} ornithology plumage", "meals.example", i) for i in range(20)]
+    critic = CombinedCritic(keywords=WORDS)
+    without, learned = met(critic, crawl() + under_menu), met(critic, crawl() + with_menu)
+    assert "plumage" in {reason.word for reason in learned.explain(at("On plumage and ornithology", "new.example"))}
+    assert "plumage" not in {reason.word for reason in learned.explain(with_menu[0])}
+    said = [one.judge(pages[0]).relevance for one, pages in ((without, under_menu), (learned, with_menu))]
+    assert said[1] == pytest.approx(said[0], abs=0.02)
+
+
 def test_a_host_that_is_wholly_on_the_topic_keeps_most_of_its_words() -> None:
     of_birds = [at(f"{BIRDS[i % 4]} {BIRDS[i % 3]} {BIRDS[i % 2]} bird {i}", "birds.example", i) for i in range(30)]
     elsewhere = [at(text, f"h{i}.example", i) for i, text in enumerate((MEALS + STARS) * 4)]

@@ -86,6 +86,19 @@ def test_commands_and_spiders_are_listed_without_loading_what_is_heavy() -> None
     assert run.stdout.strip() == "[]", "import it inside run()"
 
 
+def test_a_crawl_by_words_begins_without_scikit_learn() -> None:
+    """It takes half a second of each start, and is needed once there are pages to learn from."""
+    code = (
+        "import sys\n"
+        "import focused.parts, focused.scheduling.scheduler, focused.teaching.first\n"
+        "from focused.critics.combined import CombinedCritic\n"
+        "CombinedCritic(keywords=['star'])\n"
+        "print('sklearn' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "False"
+
+
 def test_everything_imported_is_required() -> None:
     assert third_party_imports() <= required()
 
