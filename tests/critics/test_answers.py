@@ -56,7 +56,9 @@ def test_extreme_odds_and_ten_thousand_answers_are_no_trouble() -> None:
     assert found[0] < 0
 
 
-@pytest.mark.parametrize("name", ["words", "idf", "centre", "weights", "shares", "numbers", "hosts", "menus", "menu_sizes"])
+@pytest.mark.parametrize(
+    "name", ["words", "idf", "centre", "weights", "shares", "numbers", "hosts", "menus", "menu_sizes"]
+)
 def test_what_was_learned_is_restored_in_its_shape_or_refused(name: str) -> None:
     met = [
         Gist("h", np.array([1, 2 + n % 3], np.uint32), np.ones(2, np.int64), np.ones(1, np.float32)) for n in range(20)
