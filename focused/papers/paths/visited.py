@@ -32,7 +32,7 @@ def keys_of(urls: Iterable[str]) -> NDArray[np.int64]:
     return np.fromiter(map(url_to_key, urls), np.int64)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Visited:
     """A page that was visited: the address that was asked for, and those that it was redirected to.
 
