@@ -95,17 +95,16 @@ def test_an_entry_that_is_too_large_is_left_out_and_counted(har, monkeypatch) ->
 
 
 def test_no_more_of_a_file_is_in_memory_than_an_entry(har, monkeypatch) -> None:
-    kept = 0
+    kept, keep = 0, har_file._Scan._keep
 
-    class Watched(bytearray):
-        def __iadd__(self, part):
-            nonlocal kept
-            kept = max(kept, len(self) + len(part))
-            return super().__iadd__(part)
+    def watched(self: har_file._Scan, part: bytes) -> None:
+        nonlocal kept
+        keep(self, part)
+        kept = max(kept, len(self._entry or b""))
 
     monkeypatch.setattr(har_file, "_CHUNK", 1_000)
     monkeypatch.setattr(har_file, "MOST_ENTRY", 5_000)
-    monkeypatch.setattr(har_file, "bytearray", Watched, raising=False)
+    monkeypatch.setattr(har_file._Scan, "_keep", watched)
     body = {"text": '<a href="x">\n' * 200}
     assert len(read(har(json.dumps({"log": {"entries": [body, {"film": "x" * 90_000}] * 5}}).encode()))) == 5
     assert 2_000 < kept <= 5_000
