@@ -18,7 +18,7 @@ ENTRIES: list[Any] = [{"a": 'q"\\}{['}, {"b": [[{"c": '\\\\"'}]], "entries": [{}
 HAR = {
     "x": [1, {"entries": [{"a": 1}]}],
     "log": {"comment": "entries", "pages": [{"entries": [{"no": 1}]}], "entries": ENTRIES, "z": [{"q": 1}]},
-    "y": [{}],
+    "y": {"entries": [{"no": 1}]},
 }
 TEXT = st.text(max_size=5) | st.sampled_from(["log", "entries", '\\"', "\\", "{[", "]}"])
 JSON = st.recursive(
