@@ -86,7 +86,7 @@ class Command(command.Command):
     def _import(self, files: list[str], opts: argparse.Namespace) -> None:
         if not (files and opts.topic and opts.out):
             raise UsageError("give HAR files, the topic with --topic, and a file for the paths with --out")
-        from focused.papers.commands.importing import import_paths
+        from focused.papers.teaching.importing import import_paths
 
         paths = import_paths(files, opts, self.settings)
         if paths:
