@@ -7,7 +7,6 @@ from pathlib import Path
 from focused.arrays import Arrays, Damaged, load_arrays
 from focused.frontier.store import JobRefused
 from focused.prioritizers.base import Prioritizer
-from focused.report.text import short
 
 SHOWN = "shown"
 """Beside what was learned: what has taught it, if that was no crawl."""
@@ -30,7 +29,8 @@ def begin_with(prioritizer: Prioritizer, path: str) -> str:
             f"learned={path!r} is not what a crawl has learned: make such a file with scrapy export --learned"
         ) from error
     restore(prioritizer, state, f"learned={path!r}", "begin without it")
-    return short(state.get(SHOWN, ""), _LONGEST)
+    # The file may be a stranger's: a terminal obeys control characters.
+    return "".join(filter(str.isprintable, str(state.get(SHOWN, ""))))[:_LONGEST]
 
 
 def restore(prioritizer: Prioritizer, state: Arrays, what: str, instead: str) -> None:

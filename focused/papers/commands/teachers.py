@@ -38,6 +38,7 @@ class PathTeacher:
         from focused.papers.paths.reading import read_paths
         from focused.papers.prioritizers.taught import NotTaught
         from focused.papers.teaching.paths import FEW_PATHS, PathTeaching, addresses_of
+        from focused.papers.teaching.shown import shown_to_text
         from focused.teaching.plan import CannotTeach
         from focused.topics.topic import load_topic
 
@@ -59,8 +60,11 @@ class PathTeacher:
         if card.paths["paths"] < FEW_PATHS:
             few = f"only {card.paths['paths']} paths with {card.paths['pages']} pages"
             print(f"warning: {few}: the model will hardly generalise; show more, such as 'scrapy paths' draws")
-        how = quote(f"learned={teaching.file}") if teaching.is_shown else f"prioritizer={opts.prioritizer}"
-        print(f"written to {teaching.file.parent}; crawl with -a {how}")
+        if teaching.is_shown:
+            shown = shown_to_text(card.figures)
+            print(f"{shown}: written to {teaching.file}; crawl with -a {quote(f'learned={teaching.file}')}")
+        else:
+            print(f"written to {teaching.file.parent}; crawl with -a prioritizer={opts.prioritizer}")
 
 
 class WeightsTeacher:

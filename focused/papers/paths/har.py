@@ -65,7 +65,7 @@ class _Initiator(msgspec.Struct):
     type: str | None = None
 
 
-class _Entry(msgspec.Struct):
+class _Loaded(msgspec.Struct):
     request: _Request
     response: _Response
     started: str | None = msgspec.field(name="startedDateTime", default=None)
@@ -112,7 +112,7 @@ class _Bodied(msgspec.Struct):
 
 @dataclass(slots=True)
 class _Document:
-    entry: _Entry
+    entry: _Loaded
     time: float
     title: str
     links: NDArray[np.int64]
@@ -135,7 +135,7 @@ class Har:
         time, count = 0.0, 0
         for data in entries:
             try:
-                entry = msgspec.json.decode(data, type=_Entry)
+                entry = msgspec.json.decode(data, type=_Loaded)
             except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
                 self.left_out["entries that cannot be read"] += 1
                 continue
@@ -148,7 +148,7 @@ class Har:
             time = _time(entry.started, time)
             yield _Document(entry, time, *self._content(entry, data))
 
-    def _content(self, entry: _Entry, data: bytes) -> tuple[str, NDArray[np.int64]]:
+    def _content(self, entry: _Loaded, data: bytes) -> tuple[str, NDArray[np.int64]]:
         """The title of a page, and the keys of its links, if its body is there."""
         if not entry.url or entry.is_redirect:
             return "", keys_of(())
@@ -206,7 +206,7 @@ class _Browsing:
                 yield visited
         self._left_out["redirected to what is not a page"] += len(self._going_on)
 
-    def _is_top(self, entry: _Entry) -> bool:
+    def _is_top(self, entry: _Loaded) -> bool:
         """Is a document a page, rather than in a frame of one?"""
         destination, page = entry.request.header("sec-fetch-dest"), entry.page or ""
         initiator = entry.initiator.type if isinstance(entry.initiator, _Initiator) else None
@@ -221,7 +221,7 @@ class _Browsing:
         return is_top
 
 
-def _no_page(entry: _Entry) -> str:
+def _no_page(entry: _Loaded) -> str:
     """Why the crawler would not find this page; '' if it would."""
     if entry.request.method != "GET":
         return "reached by a form"

@@ -14,7 +14,7 @@ from focused.papers.paths.visited import NOT, Tour, Visited
 from focused.problems import Problems
 from focused.warc.web import normal_form
 
-Labels = list[dict[int, str]]
+PageLabels = list[dict[int, str]]
 """For each tour, the label of its pages."""
 
 
@@ -65,7 +65,7 @@ def wrong_with_name(name: str) -> Iterable[str]:
         yield f"{name!r} is said of pages that are not sought: give the milestone another name"
 
 
-def label_pages(tours: Sequence[Tour], rules: Sequence[Rule], *, all_fit: bool) -> Labels:
+def label_pages(tours: Sequence[Tour], rules: Sequence[Rule], *, all_fit: bool) -> PageLabels:
     """The pages that rules label. PathsError if a page gets two labels, or, with ``all_fit``, a rule fits no page."""
     problems, labels = Problems(), [dict[int, str]() for _ in tours]
     given: dict[tuple[int, int], Rule] = {}

@@ -103,7 +103,7 @@ class Tour:
 
 
 @dataclass
-class Ways:
+class ShownWays:
     """The paths of tours, and what could not become one: pages that were opened without a link from another."""
 
     paths: list[Path] = field(default_factory=list)

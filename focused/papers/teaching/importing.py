@@ -11,9 +11,9 @@ from scrapy.settings import BaseSettings
 
 from focused.defaults import read
 from focused.papers.paths.har import Har
-from focused.papers.paths.labels import Labels, Rule, label_pages, rules_of, rules_of_file, wrong_with_name
+from focused.papers.paths.labels import PageLabels, Rule, label_pages, rules_of, rules_of_file, wrong_with_name
 from focused.papers.paths.path import GOAL, Path, PathsError, write_paths
-from focused.papers.paths.visited import LONGEST_WAY, NOT, Tour, Ways
+from focused.papers.paths.visited import LONGEST_WAY, NOT, ShownWays, Tour
 from focused.papers.teaching.drawing import wanted_examples
 from focused.report.text import counted, short
 from focused.responses import limits_of
@@ -43,7 +43,7 @@ def import_paths(files: Sequence[str], opts: Namespace, settings: BaseSettings) 
             print(*_lines(tours, labels), sep="\n")
             print(_HOW.format(url=shlex.quote(tours[0].pages[-1].url)))
             return []
-    ways = Ways()
+    ways = ShownWays()
     for tour, ones in zip(tours, labels, strict=True):
         ways.add(tour, ones)
     for url in ways.unreached:
@@ -81,13 +81,13 @@ def _wanted(topic: Topic) -> list[Rule]:
     return [Rule(GOAL, url, "an example of the topic") for url in urls]
 
 
-def _add(labels: Labels, more: Labels) -> None:
+def _add(labels: PageLabels, more: PageLabels) -> None:
     for ones, others in zip(labels, more, strict=True):
         for page, label in others.items():
             ones.setdefault(page, label)
 
 
-def _lines(tours: Sequence[Tour], labels: Labels) -> Iterator[str]:
+def _lines(tours: Sequence[Tour], labels: PageLabels) -> Iterator[str]:
     """The pages, numbered over all files."""
     first = 1
     for tour, ones in zip(tours, labels, strict=True):
@@ -103,7 +103,7 @@ def _line(tour: Tour, page: int, first: int, label: str) -> str:
     return f"{first + page:4}. {short(visited.url, 500)}{title}{origin}{f'  [{label}]' if label else ''}"
 
 
-def _ask(tours: Sequence[Tour], labels: Labels) -> None:
+def _ask(tours: Sequence[Tour], labels: PageLabels) -> None:
     """Ask on the terminal what each page is."""
     first = 1
     for tour, ones in zip(tours, labels, strict=True):

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from focused.papers.paths.path import FAIL, GOAL, Path, Step, write_paths
 from focused.papers.paths.reading import read_paths
-from focused.papers.paths.visited import LONGEST_WAY, NOT, Tour, Visited, Ways, keys_of
+from focused.papers.paths.visited import LONGEST_WAY, NOT, ShownWays, Tour, Visited, keys_of
 from tests.papers.paths.har_cases import U
 
 
@@ -22,9 +22,9 @@ def visit(page: str, referer: str | None = "", *links: str) -> Visited:
     return Visited(urls, whole(referer) if referer is not None else "", links=keys_of(map(whole, links)))
 
 
-def ways_of(tour: Tour, **labels: str) -> Ways:
+def ways_of(tour: Tour, **labels: str) -> ShownWays:
     """The paths of a tour; its pages are named by the ends of their addresses."""
-    ways = Ways()
+    ways = ShownWays()
     ways.add(tour, {tour.add(visit(name or "/")): label for name, label in labels.items()})
     return ways
 
