@@ -24,7 +24,7 @@ class Command(command.Command):
     """Draw paths from a recorded and labelled web, a crawl's own records, or backlinks; or import recorded browsing."""
 
     requires_project = True
-    usage = "[options] TOPIC ... --out PATHS.jsonl | import FILE.har ... --topic TOPIC --out PATHS.jsonl"
+    usage = "[options] TOPIC ... | import FILE.har ... --out PATHS.jsonl"
     summary = "Draw labelled paths to the pages of a topic, or import browsing; they teach path-based prioritizers"
     details = (
         "Draws paths from a recorded web (--web) whose pages have labels (--labels), from the pages that a crawl "
