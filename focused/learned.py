@@ -8,9 +8,16 @@ from focused.arrays import Arrays, Damaged, load_arrays
 from focused.frontier.store import JobRefused
 from focused.prioritizers.base import Prioritizer
 
+SHOWN = "shown"
+"""Beside what was learned: what has taught it, if that was no crawl."""
+_LONGEST = 100
 
-def begin_with(prioritizer: Prioritizer, path: str) -> None:
-    """Let a prioritizer begin with what an earlier crawl has learned; JobRefused if it cannot."""
+
+def begin_with(prioritizer: Prioritizer, path: str) -> str:
+    """Let a prioritizer begin with what an earlier crawl has learned; JobRefused if it cannot.
+
+    Gives what has taught it, if that was no crawl.
+    """
     if not prioritizer.learns:
         raise JobRefused(
             f"learned={path!r}: {prioritizer.name!r} does not learn on the job: name the prioritizer that saved it"
@@ -22,6 +29,8 @@ def begin_with(prioritizer: Prioritizer, path: str) -> None:
             f"learned={path!r} is not what a crawl has learned: make such a file with scrapy export --learned"
         ) from error
     restore(prioritizer, state, f"learned={path!r}", "begin without it")
+    # The file may be a stranger's: a terminal obeys control characters.
+    return "".join(filter(str.isprintable, str(state.get(SHOWN, ""))))[:_LONGEST]
 
 
 def restore(prioritizer: Prioritizer, state: Arrays, what: str, instead: str) -> None:

@@ -56,6 +56,10 @@ class Crawls:
         """The file of the apprentice that a crawl begins with, if it `studies`."""
         return task.case.folder / f"{task.name}.npz"
 
+    def taught(self, task: Task) -> Path:
+        """The file with what a prioritizer was taught by paths."""
+        return self.models_of(task) / task.case.folder.name / f"{task.entrant.kind.name}.npz"
+
     def models_of(self, task: Task) -> Path:
         """The models folder that a crawl reads: its own, if its prioritizer is taught by paths.
 
@@ -75,6 +79,8 @@ class Crawls:
         settings = _settings(self.plan, task.case, self.models_of(task))
         if task.entrant.studies:
             arguments["learned"] = str(self.studied(task).resolve())
+        if task.entrant.is_shown:
+            arguments["learned"] = str(self.taught(task).resolve())
         if task.entrant.name == "offline":
             settings["FOCUSED_TRAIN_EVERY"] = str(10**9)
         return Job(folder.resolve(), arguments, settings)

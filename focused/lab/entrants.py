@@ -1,8 +1,9 @@
 """The entrants of a comparison: prioritizers with options, written as ``name:option=value:…``.
 
-Two names stand for experiments with the apprentice rather than for prioritizers. ``offline`` is section 3.5 of
-Chakrabarti, Punera, Subramanyam (2002): a best-first crawl of the same length from the same starts, the apprentice
-trained on all its lessons, then a crawl that it leads without learning any more. ``warm`` goes on learning.
+Three names stand for experiments rather than for prioritizers. ``offline`` is section 3.5 of Chakrabarti, Punera,
+Subramanyam (2002): a best-first crawl of the same length from the same starts, the apprentice trained on all its
+lessons, then a crawl that it leads without learning any more. ``warm`` goes on learning. ``shown`` is the default
+prioritizer, which begins with what it has learned from paths (`focused.papers.teaching.shown`).
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from typing import Any
 
 from focused.papers.prioritizers.observed import BestFirstObserved
 from focused.papers.prioritizers.taught import TaughtPrioritizer
+from focused.parts import DEFAULT_PRIORITIZER
 from focused.prioritizers.base import Prioritizer
 from focused.registry import find
 
 APPRENTICE = "apprentice"
 STUDIED = ("offline", "warm")
+_SHOWN = "shown"
 
 
 @dataclass(frozen=True)
@@ -41,8 +44,15 @@ class Entrant:
         return kind
 
     @property
+    def is_shown(self) -> bool:
+        """Is it the default prioritizer, taught by paths?"""
+        return self.name == _SHOWN
+
+    @property
     def kind_of_paths(self) -> str:
         """The kind of paths by which it must be taught before it can crawl; nothing if it need not be taught."""
+        if self.is_shown:
+            return "visits"
         return self.kind.kind_of_paths if issubclass(self.kind, TaughtPrioritizer) else ""
 
     def observed(self) -> Entrant:
@@ -51,7 +61,8 @@ class Entrant:
 
     def table(self) -> dict[str, Any]:
         """The ``[prioritizer]`` table of its topic file."""
-        return {"name": APPRENTICE if self.studies else self.name, **self.options}
+        name = APPRENTICE if self.studies else DEFAULT_PRIORITIZER if self.is_shown else self.name
+        return {"name": name, **self.options}
 
 
 def parse_entrant(text: str) -> Entrant:

@@ -59,8 +59,7 @@ class Teacher:
 
     def is_taught(self, task: Task) -> bool:
         """Is its model where the crawl will look for it?"""
-        models = self.crawls.models_of(task)
-        return (models / task.case.folder.name / f"{task.entrant.kind.name}.npz").is_file()
+        return self.crawls.taught(task).is_file()
 
     def teach(self, tasks: Sequence[Task]) -> Iterator[TaughtEntrant]:
         """Teach what the tasks need, and yield each outcome."""

@@ -131,7 +131,9 @@ def take_up(parts: Parts, store: FrontierStore, settings: BaseSettings, *, what:
         restore(prioritizer, saved[0], what, instead)
         store.prioritizer = prioritizer
     elif started_from:
-        begin_with(prioritizer, started_from)
+        shown = begin_with(prioritizer, started_from)
+        if shown:
+            logger.info("The prioritizer %s begins with %s (%s)", prioritizer.name, shown, started_from)
     if saved is None and (started_from or prioritizer.taught or not prioritizer.learns) and prioritizer.state():
         # A job goes on with what it began with, and can be asked, even if the prioritizer is taught anew meanwhile.
         store.save_model(MODEL, prioritizer.state(), 0)

@@ -12,6 +12,7 @@ import pytest
 from focused.lab.page import write_page
 from focused.lab.plan import write_results
 from focused.lab.present import notes, tables
+from focused.lab.process import LOG
 from focused.papers.paths.path import Path as Way
 from focused.papers.paths.path import Step, write_paths
 from focused.papers.paths.reading import read_paths
@@ -166,6 +167,16 @@ def test_a_real_crawl_finds_what_was_taught(small_web, other_web, given, tmp_pat
     compare(small_web, tmp_path / "real", **values)
     compare(small_web, tmp_path / "fast", **values, fast=True)
     assert fetched(tmp_path / "real", f"{TOY}-0") == fetched(tmp_path / "fast", f"{TOY}-0")
+
+
+def test_the_default_prioritizer_begins_with_ways_that_were_shown(small_web, other_web, given, tmp_path):
+    values = {"prioritizers": ["shown"], "limits": (), "paths": str(given), "paths_web": [str(other_web.warc)]}
+    results = compare(small_web, tmp_path, **values, fast=True)
+    (told,) = results.taught
+    assert told.figures["ways"] == told.paths > 1
+    log = (tmp_path / "crawls/stars/shown-0" / LOG).read_text()
+    shown = f"{told.figures['steps']:.0f} steps of {told.paths} ways shown"
+    assert f"The prioritizer focused begins with {shown} ({tmp_path}/taught/shown/stars/focused.npz)" in log
 
 
 @pytest.mark.parametrize("name", [slug(Topic(name="stars@east")), "stars@east", "stars@east.walks"])

@@ -1,13 +1,15 @@
-"""``scrapy paths TOPIC``: draw labelled paths, for ``scrapy teach --prioritizer``."""
+"""``scrapy paths TOPIC``: draw labelled paths, for ``scrapy teach --prioritizer``, or import those of a browser."""
 
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
 
+from focused.report.text import counted
 from focused.running import command
 
 if TYPE_CHECKING:
@@ -15,25 +17,26 @@ if TYPE_CHECKING:
     from focused.papers.paths.path import Path
 
 _WALKS, _VISITS = "walks", "visits"
+_IMPORT = "import"
 
 
 class Command(command.Command):
-    """Draw paths from a recorded and labelled web, a crawl's own records, or backlinks."""
+    """Draw paths from a recorded and labelled web, a crawl's own records, or backlinks; or import recorded browsing."""
 
     requires_project = True
-    usage = "[options] TOPIC ... --out PATHS.jsonl"
-    summary = "Draw labelled paths to the pages of a topic; they teach path-based prioritizers"
+    usage = "[options] TOPIC ... | import FILE.har ... --out PATHS.jsonl"
+    summary = "Draw labelled paths to the pages of a topic, or import browsing; they teach path-based prioritizers"
     details = (
         "Draws paths from a recorded web (--web) whose pages have labels (--labels), from the pages that a crawl "
         "fetched and judged (--job, with its archive as --web), or from a file of backlinks. TOPIC is a name in the "
-        "topics file, or else a topic as for 'scrapy crawl'; the paths of several topics go into one file. See "
-        "docs/paths.md."
+        "topics file, or else a topic as for 'scrapy crawl'; the paths of several topics go into one file. With "
+        "import, paths are made of what a browser has recorded (HAR files): give the files first. See docs/paths.md."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
         add = parser.add_argument_group("Paths").add_argument
-        add("--out", metavar="FILE.jsonl", help="file to write the paths to")
+        add("-o", "--out", metavar="FILE.jsonl", help="file to write the paths to")
         add("--web", action="append", default=[], metavar="WARC", help="the recorded web (may be repeated)")
         labels = "labels of its pages (default: NAME.labels.tsv beside the web)"
         add("--labels", default="", metavar="TSV", help=labels)
@@ -53,7 +56,21 @@ class Command(command.Command):
         add("--root", action="append", default=[], metavar="URL", help="where visits begin (default: the topic's)")
         add("--seed", type=int, default=0, metavar="N", help="another seed draws other paths (default: 0)")
 
+        add = parser.add_argument_group("Import").add_argument
+        add("--topic", default="", metavar="TOPIC", help="the topic that was sought; its wanted examples are goals")
+        for name, to, metavar, words in (
+            ("--goal", "goal", "URL", "pages that are sought; * stands for any characters"),
+            ("--milestone", "milestone", "NAME=URL", "pages on the way that have a name"),
+            ("--not", "wrong", "URL", "pages that are not sought"),
+        ):
+            add(name, dest=to, nargs="+", action="extend", default=[], metavar=metavar, help=words)
+
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
+        if args[:1] == [_IMPORT]:
+            self._import(args[1:], opts)
+            return
+        if opts.topic or opts.goal or opts.milestone or opts.wrong:
+            raise UsageError("--topic, --goal, --milestone and --not are for 'paths import FILE.har'")
         if not args or not opts.out:
             raise UsageError("name topics, and a file for the paths with --out")
         if bool(opts.backlinks) == bool(opts.web):
@@ -65,6 +82,17 @@ class Command(command.Command):
         paths = _draw(args, opts)
         write_paths(opts.out, paths)
         print(_summary(paths, opts.out))
+
+    def _import(self, files: list[str], opts: argparse.Namespace) -> None:
+        if not (files and opts.topic and opts.out):
+            raise UsageError("give HAR files, the topic with --topic, and a file for the paths with --out")
+        from focused.papers.teaching.importing import import_paths
+
+        paths = import_paths(files, opts, self.settings)
+        if paths:
+            print(_summary(paths, opts.out))
+            taught = f"--prioritizer crf --paths {shlex.quote(opts.out)}"
+            print(f"teach a prioritizer with them: {command.program()} teach {shlex.quote(opts.topic)} {taught}")
 
 
 def _draw(topics: list[str], opts: argparse.Namespace) -> list[Path]:
@@ -88,12 +116,12 @@ def _fields(topics: list[str], opts: argparse.Namespace) -> list[Field]:
         field_of_job,
         field_of_web,
         lab_topics,
-        wanted_examples,
+        targets_of,
     )
     from focused.warc.web import Web
 
     if opts.backlinks:
-        return [field_of_backlinks(opts.backlinks, wanted_examples(name)) for name in topics]
+        return [field_of_backlinks(opts.backlinks, targets_of(name)) for name in topics]
     web = Web.open(*opts.web)
     graph = read_graph(web, *opts.web)
     if opts.job:
@@ -109,4 +137,5 @@ def _summary(paths: list[Path], file: str) -> str:
     pages = len({step.url for path in paths for step in path.steps})
     counts = ", ".join(f"{count} {end}" for end, count in ends.items())
     lengths = sorted(len(path.steps) for path in paths)
-    return f"{len(paths)} paths ({counts}) of {lengths[0]} to {lengths[-1]} steps, over {pages} different pages: {file}"
+    steps = f"{lengths[0]} to {lengths[-1]} steps"
+    return f"{counted(len(paths), 'path')} ({counts}) of {steps}, over {pages} different pages: {file}"

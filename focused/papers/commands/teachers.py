@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import UsageError
@@ -37,8 +38,8 @@ class PathTeacher:
         from focused.papers.paths.reading import read_paths
         from focused.papers.prioritizers.taught import NotTaught
         from focused.papers.teaching.paths import FEW_PATHS, PathTeaching, addresses_of
+        from focused.papers.teaching.shown import shown_to_text
         from focused.teaching.plan import CannotTeach
-        from focused.topics.identity import slug
         from focused.topics.topic import load_topic
 
         if not (opts.prioritizer and opts.paths):
@@ -59,7 +60,11 @@ class PathTeacher:
         if card.paths["paths"] < FEW_PATHS:
             few = f"only {card.paths['paths']} paths with {card.paths['pages']} pages"
             print(f"warning: {few}: the model will hardly generalise; show more, such as 'scrapy paths' draws")
-        print(f"written to {teaching.models / slug(teaching.topic)}; crawl with -a prioritizer={opts.prioritizer}")
+        if teaching.is_shown:
+            shown = shown_to_text(card.figures)
+            print(f"{shown}: written to {teaching.file}; crawl with -a {quote(f'learned={teaching.file}')}")
+        else:
+            print(f"written to {teaching.file.parent}; crawl with -a prioritizer={opts.prioritizer}")
 
 
 class WeightsTeacher:

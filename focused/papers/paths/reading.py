@@ -74,12 +74,13 @@ def _wrong_with_step(at: str, step: dict[str, Any], *, is_last: bool) -> Iterato
     elif not isinstance(url, str) or not url.startswith(("http://", "https://")):
         yield f"{at}.url", f"{url!r} is not an http address"
     if "label" in step:
-        yield from ((f"{at}.label", what) for what in _wrong_with_label(step["label"], is_last=is_last))
+        yield from ((f"{at}.label", what) for what in wrong_with_label(step["label"], is_last=is_last))
     if isinstance(layer, bool) or not isinstance(layer, int) or layer < 0:
         yield f"{at}.layer", f"{layer!r} is not a number of clicks: give a whole number from 0, or leave it out"
 
 
-def _wrong_with_label(label: Any, *, is_last: bool) -> Iterator[str]:
+def wrong_with_label(label: Any, *, is_last: bool) -> Iterator[str]:
+    """Why a page cannot have this label."""
     if not isinstance(label, str) or not label.strip():
         yield f"{label!r} is not a name: give one in quotes, or leave it out"
     elif label in ENDS and not is_last:

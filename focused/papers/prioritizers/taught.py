@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from focused.arrays import Arrays, load_arrays, save_arrays
 from focused.files import write_with_card
+from focused.learned import SHOWN
 from focused.papers.paths.stops import Stops
 from focused.prioritizers.base import Prioritizer
 
@@ -162,10 +163,11 @@ class TaughtCard(msgspec.Struct, kw_only=True):
     sha256: str = ""
 
 
-def save_taught(folder: Path, prioritizer: Prioritizer, card: TaughtCard) -> None:
-    """Write what a prioritizer learned, and its card."""
+def save_taught(folder: Path, prioritizer: Prioritizer, card: TaughtCard, *, shown: str = "") -> None:
+    """Write what a prioritizer learned (with what has ``shown`` it, if a crawl is to log that), and its card."""
     file, card_file = _files(folder, prioritizer)
-    write_with_card(file, save_arrays(prioritizer.state()), card_file, card)
+    more = {SHOWN: np.array(shown)} if shown else {}
+    write_with_card(file, save_arrays(prioritizer.state() | more), card_file, card)
 
 
 def _checked(data: bytes, card: TaughtCard) -> bytes:

@@ -94,10 +94,14 @@ def _lab_topic(topic: Topic, labels: dict[str, list[str]]) -> KnownTopic:
     return KnownTopic(name=topic.name, focus=focus, target_urls=targets, seeds_root=topic.seeds)
 
 
-def wanted_examples(name: str) -> list[str]:
+def wanted_examples(topic: Topic) -> list[str]:
     """The addresses of a topic's example pages that are wanted."""
-    topic = load_topic(name)
-    found = [one.url for one in read_examples(topic) if one.url and in_focus(one.class_name, topic.focus)]
+    return [one.url for one in read_examples(topic) if one.url and in_focus(one.class_name, topic.focus)]
+
+
+def targets_of(name: str) -> list[str]:
+    """The same of a topic by its name. PathsError if there are none."""
+    found = wanted_examples(topic := load_topic(name))
     if not found:
         raise PathsError([f"topic {topic.name!r} has no wanted example with an address"])
     return found

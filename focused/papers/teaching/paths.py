@@ -15,8 +15,18 @@ from focused.defaults import read
 from focused.pages.fetched import Fetched
 from focused.papers.paths.path import Path
 from focused.papers.paths.stops import Stops, resolve
-from focused.papers.prioritizers.taught import NotTaught, TaughtCard, TaughtPrioritizer, TeachingProgress, save_taught
+from focused.papers.prioritizers.taught import (
+    FiguresByName,
+    NotTaught,
+    TaughtCard,
+    TaughtPrioritizer,
+    TeachingProgress,
+    save_taught,
+)
+from focused.papers.teaching.shown import learn_ways, shown_to_text
 from focused.parts import choose_prioritizer
+from focused.prioritizers.base import Prioritizer
+from focused.prioritizers.focused import Focused
 from focused.prioritizers.options import build
 from focused.registry import find, usable
 from focused.teaching.plan import CannotTeach
@@ -34,7 +44,7 @@ class PathTeaching:
     """A prioritizer that is to be taught for a topic, its critic beside it."""
 
     topic: Topic
-    prioritizer: TaughtPrioritizer[Any]
+    prioritizer: TaughtPrioritizer[Any] | Focused
     options: dict[str, Any]
     models: Folder
 
@@ -43,14 +53,14 @@ class PathTeaching:
         """What the settings ask for, checked. CannotTeach or ModelRefused say what is wrong."""
         name, options = choose_prioritizer(topic, settings)
         kind = find("prioritizer", name)
-        if not issubclass(kind, TaughtPrioritizer):
-            others = [other for other, kind in usable("prioritizer") if issubclass(kind, TaughtPrioritizer)]
+        if not issubclass(kind, TaughtPrioritizer | Focused):
+            others = [other for other, kind in usable("prioritizer") if issubclass(kind, TaughtPrioritizer | Focused)]
             raise CannotTeach(f"prioritizer {name!r} is not taught by paths; these are: {', '.join(others)}")
         models = Folder(read(settings, "FOCUSED_MODELS"))
         vectors = read(settings, "FOCUSED_VECTORS")
         critic = critic_for(topic, models, read(settings, "FOCUSED_CRITIC"), vectors=vectors)
         prioritizer = build(kind, options, critic=critic, file=topic.file)
-        assert isinstance(prioritizer, TaughtPrioritizer)
+        assert isinstance(prioritizer, TaughtPrioritizer | Focused)
         return cls(topic, prioritizer, options, models)
 
     def teach(
@@ -59,7 +69,7 @@ class PathTeaching:
         """Teach, and write what was learned and its card; ``told`` says on the card where the paths came from."""
         stops = stops_of(paths, fetched)
         try:
-            figures = self.prioritizer.teach(stops, progress)
+            taught, figures = self._teach(paths, stops, fetched, progress)
         except NotTaught as error:
             if not fetched.failures:
                 raise
@@ -82,8 +92,26 @@ class PathTeaching:
             },
             figures=figures,
         )
-        save_taught(self.models / slug(self.topic), self.prioritizer, card)
+        save_taught(self.file.parent, taught, card, shown=shown_to_text(figures) if self.is_shown else "")
         return card
+
+    @property
+    def is_shown(self) -> bool:
+        """Does the prioritizer learn on the job, too? Then a crawl begins with this only if it is told so."""
+        return isinstance(self.prioritizer, Focused)
+
+    @property
+    def file(self) -> Folder:
+        """Where what was learned is written."""
+        return self.models / slug(self.topic) / f"{self.prioritizer.name}.npz"
+
+    def _teach(
+        self, paths: Sequence[Path], stops: Sequence[Stops], fetched: Fetched, progress: TeachingProgress
+    ) -> tuple[Prioritizer, FiguresByName]:
+        """A prioritizer that was taught, and figures for its card."""
+        if isinstance(self.prioritizer, TaughtPrioritizer):
+            return self.prioritizer, self.prioritizer.teach(stops, progress)
+        return learn_ways(self.prioritizer, paths, resolve(paths, fetched.pages.get, normal_form), progress)
 
 
 def addresses_of(paths: Sequence[Path]) -> list[str]:

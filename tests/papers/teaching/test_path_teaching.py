@@ -48,7 +48,7 @@ def paths_of(number: int) -> list[Path]:
 def taught(tmp_path: File):
     """Runs the command on the paths of some sites, with the pages that are in a recorded web."""
 
-    def run(sites: int, gone: str = "") -> subprocess.CompletedProcess[str]:
+    def run(sites: int, gone: str = "", prioritizer: str = "crf") -> subprocess.CompletedProcess[str]:
         pages = {address: page for n in range(sites) for address, page in site_of(n).items() if address != gone}
         write_web(tmp_path / "web.warc.gz", pages)
         write_paths(tmp_path / "paths.jsonl", [path for n in range(sites) for path in paths_of(n)])
@@ -61,7 +61,7 @@ def taught(tmp_path: File):
             "teach",
             str(tmp_path / "topic.toml"),
             "--prioritizer",
-            "crf",
+            prioritizer,
             *given,
         ]
         environment = os.environ | {"FOCUSED_MODELS": str(tmp_path / "models")}
@@ -75,6 +75,14 @@ def test_few_paths_are_warned_of(taught) -> None:
     assert done.returncode == 0, done.stderr
     assert "warning: only 4 paths with 12 pages: the model will hardly generalise" in done.stdout
     assert taught(FEW_PATHS // 2).stdout.count("warning") == 0
+
+
+def test_ways_shown_to_the_default_prioritizer_are_counted_and_a_crawl_is_told_of_them(taught, tmp_path: File) -> None:
+    done = taught(3, prioritizer="focused")
+    assert done.returncode == 0, done.stderr
+    file = tmp_path / "models/courses/focused.npz"
+    told = f"15 steps of 6 ways shown: written to {file}; crawl with -a learned={file}"
+    assert done.stdout.splitlines()[-1] == told
 
 
 def test_a_goal_that_cannot_be_had_is_named(taught, tmp_path: File) -> None:
