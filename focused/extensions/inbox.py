@@ -13,11 +13,14 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import _schedule_coro
 
-from focused.frontier.store import JobRefused, StoreBroken
+from focused.arrays import Damaged
+from focused.frontier.store import NAMED_RANK, JobRefused, StoreBroken
 from focused.parts import Component
 from focused.scheduling.beside import open_job_beside
 from focused.scheduling.engine import EngineAccess
-from focused.visits.marks import Marks
+from focused.scheduling.requests import score_to_priority
+from focused.scheduling.steering import Helm
+from focused.visits.marks import Marks, TakenIn
 
 logger = logging.getLogger(__name__)
 
@@ -25,11 +28,12 @@ _EVERY = 1.0
 
 
 class InboxExtension(Component):
-    """Looks into the inbox. Marks become answers of the job, from which the critic learns at once."""
+    """Looks into the inbox. Marks become answers of the job, from which the critic learns at once; orders steer."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         self._marks: Marks | None = None
+        self._has_marks = False
         self._loop: Any = None
         crawler.signals.connect(self.spider_opened, scrapy_signals.spider_opened)
         crawler.signals.connect(self.spider_idle, scrapy_signals.spider_idle)
@@ -41,11 +45,13 @@ class InboxExtension(Component):
         job = self.parts.job
         if job is None:
             return
-        self._marks = Marks(job.store, job.inbox, self._fetch)
-        is_news = self.parts.is_corrected
+        assert self.parts.frontier is not None
+        self._helm = Helm(self.crawler)
+        self._marks = Marks(job.store, job.inbox, self._fetch, self.parts.frontier.cannot)
         while self._take_in():
-            is_news = True
-        if is_news:
+            pass
+        self._helm.begin()
+        if self.parts.is_corrected or self._has_marks:
             self.parts.learning.catch_up()
         self._loop = create_looping_call(self._look)
         self._loop.start(_EVERY, now=False)
@@ -79,18 +85,30 @@ class InboxExtension(Component):
             return False
         try:
             taken = self._marks.take_in()
+            if taken is not None:
+                self._tell(taken)
+            # Another worker may have taken orders in.
+            if self._marks.steering != self.parts.steering:
+                self._helm.steer(self._marks.steering)
+                EngineAccess(self.crawler).wake()
         except (JobRefused, StoreBroken, OSError) as error:
             frontier.give_up(StoreBroken(str(error)))
             return False
-        if taken is None:
+        except Damaged as error:
+            name = self.parts.job.name if self.parts.job is not None else ""
+            frontier.give_up(StoreBroken(f"{name}: {error}. Restore it from a copy, or delete this note"))
             return False
-        for what, count in taken.counts().items():
-            self.crawler.stats.inc_value(f"focused/mark/{what}", count)
-        for what, count in (("fetched_first", len(taken.first)), ("skipped", taken.skipped)):
-            if count:
-                self.crawler.stats.inc_value(f"focused/mark/{what}", count)
-        logger.info("%s; %s", taken.in_words(), self._what_follows())
-        return True
+        return taken is not None
+
+    def _tell(self, taken: TakenIn) -> None:
+        counts = taken.counts() | {"fetched_first": len(taken.first), "skipped": taken.skipped}
+        orders = {"orders": len(taken.orders), "not_done": len(taken.not_done)}
+        for kind, told in (("mark", counts), ("steer", orders)):
+            for what, count in told.items():
+                if count:
+                    self.crawler.stats.inc_value(f"focused/{kind}/{what}", count)
+        self._has_marks |= bool(taken.marks)
+        logger.info("%s", "; ".join([taken.in_words(), *([self._what_follows()] if taken.marks else [])]))
 
     def _what_follows(self) -> str:
         visits = self.parts.visits
@@ -99,6 +117,6 @@ class InboxExtension(Component):
         return f"the critic {visits.critic.name} does not learn here: only the verdicts on these pages change"
 
     def _fetch(self, urls: Sequence[str]) -> None:
-        """Our scheduler has them in its frontier by now; another one is given requests."""
+        """Our scheduler has them in its frontier by now; another one is given requests, to come before all others."""
         assert self.parts.frontier is not None
-        self.parts.frontier.fetch_soon([Request(url) for url in urls])
+        self.parts.frontier.fetch_soon([Request(url, priority=score_to_priority(NAMED_RANK)) for url in urls])
