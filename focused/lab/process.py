@@ -18,7 +18,7 @@ from typing import Any
 _ROOT = Path(__file__).parents[2]
 _TICK = 0.02
 _PEAK = re.compile(r"^VmHWM:\s*(\d+)", re.MULTILINE)
-LONGEST = 25.0
+LONGEST = 280.0
 """Seconds. Only waiting for something that never happens takes that long."""
 LOG, ITEMS, STATS = "crawl.log", "items.jsonl", "stats.json"
 _CEILINGS = [f"FOCUSED_{group}_{what}" for group in ("DOMAIN", "ADDRESS") for what in ("RATE", "AT_ONCE", "NEW_HOSTS")]
