@@ -19,7 +19,7 @@ def after(*orders: str, steering: Steering | None = None) -> Steering:
     steering = steering or Steering()
     for order in orders:
         verb, _, value = order.partition(" ")
-        steering = steering.after(verb, value)  # type: ignore[arg-type]  # a verb
+        steering = steering.after(verb, value)
     return steering
 
 
