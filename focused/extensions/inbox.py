@@ -79,16 +79,19 @@ class InboxExtension(Component):
         self._marks = None
 
     def _take_in(self) -> bool:
-        """Take in some letters; False if there are none."""
+        """Take in some letters; False if there are none, and others have taken in no orders."""
         frontier = self.parts.frontier
         if self._marks is None or frontier is None or frontier.is_broken:
             return False
         try:
+            if self.parts.steering.is_paused:
+                # No page comes with which it would be noticed that the job is gone.
+                frontier.store.commit()
             taken = self._marks.take_in()
             if taken is not None:
                 self._tell(taken)
-            # Another worker may have taken orders in.
-            if self._marks.steering != self.parts.steering:
+            has_changed = self._marks.steering != self.parts.steering
+            if has_changed:
                 self._helm.steer(self._marks.steering)
                 EngineAccess(self.crawler).wake()
         except (JobRefused, StoreBroken, OSError) as error:
@@ -96,9 +99,9 @@ class InboxExtension(Component):
             return False
         except Damaged as error:
             name = self.parts.job.name if self.parts.job is not None else ""
-            frontier.give_up(StoreBroken(f"{name}: {error}. Restore it from a copy, or delete this note"))
+            frontier.give_up(StoreBroken(f"the job {name} is damaged: {error}; restore it, or delete this note"))
             return False
-        return taken is not None
+        return taken is not None or has_changed
 
     def _tell(self, taken: TakenIn) -> None:
         counts = taken.counts() | {"fetched_first": len(taken.first), "skipped": taken.skipped}

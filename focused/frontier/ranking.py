@@ -51,7 +51,7 @@ class Ranking:
 
     def score(self, link: int) -> float:
         """The score of a link as it counts among others."""
-        return float(self._counting(np.array([link]))[0])
+        return float(self._counting(np.array([link]))[0] if self.table.preferred[link] else self.table.score[link])
 
     def _counting(self, links: NDArray[np.int64]) -> NDArray[np.float32]:
         return lifted(self.table.score[links], self.is_lifted(links, self.table.pieces[links]))

@@ -164,7 +164,9 @@ class JobReader(CrawlReader):
 
     def waiting_links(self, prioritizer: Prioritizer) -> WaitingLinks:
         """Scored by the model that was saved last: the crawl keeps its own scores in memory."""
-        query = "SELECT id, host, base, url FROM links WHERE state = ?"
+        preferred = Patterns(self.steering().preferred)
+        url = "url" if preferred else "''"
+        query = f"SELECT id, host, base, {url} FROM links WHERE state = ?"  # noqa: S608  # ours
         rows = self._connection.execute(query, (State.WAITING.value,)).fetchall()
         links = np.array([row[0] for row in rows], np.int64)
         settings = self.about().get("settings", {})
@@ -172,7 +174,7 @@ class JobReader(CrawlReader):
         most = most if isinstance(most, int) and most > 0 else DEFAULTS["FOCUSED_EVIDENCE_PIECES"]
         batches = (Evidence.concat([block for *_, block in blocks]) for blocks in read_blocks(self._connection))
         scores, pieces = score_all(batches, prioritizer, size=int(links.max(initial=0)) + 1, most=most)
-        is_preferred = fitting(Patterns(self.steering().preferred), [row[3] for row in rows])
+        is_preferred = fitting(preferred, [row[3] for row in rows])
         scores = lifted(scores[links], is_preferred & (pieces[links] > 0))
         base = np.array([row[2] or 0.0 for row in rows], np.float32)
         return WaitingLinks(links, np.array([row[1] for row in rows], np.int64), scores, scores + base)

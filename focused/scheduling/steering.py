@@ -10,6 +10,7 @@ from scrapy.utils.defer import _schedule_coro
 from focused.defaults import read
 from focused.frontier.steering import PreferringStore, Steering
 from focused.parts import Parts, parts_of
+from focused.report.text import short
 from focused.safety.patterns import Patterns
 from focused.stops import SETTING_OF, Stops
 
@@ -17,6 +18,7 @@ logger = logging.getLogger(__name__)
 
 ENDED = "ended_by_user"
 """The ``finish_reason`` of a crawl that was told to end."""
+_FEW, _SHOWN = 10, 1_000
 
 
 class Helm:
@@ -51,6 +53,9 @@ class Helm:
     def begin(self) -> None:
         """The crawl begins: an order to end that came before does not hold for this start."""
         self._has_begun = True
+        if orders := list(self._parts.steering.in_words()):
+            more = f" and {len(orders) - _FEW:,} more" if len(orders) > _FEW else ""
+            logger.info("Orders that count: %s%s", short(", ".join(orders[:_FEW]), _SHOWN), more)
 
     def _limits_in_words(self, steering: Steering) -> str:
         settings = self._crawler.settings

@@ -31,6 +31,7 @@ HUB, FAR = "http://hub.example/", "http://far.example/x"
 HOSTS, PAGES = ("a.example", "b.example", "c.example"), 27
 STAR = "<title>Star {0}</title><p>A star of the galaxy, seen through a telescope. Number {0} w{0} v{1}.</p>"
 TOPIC = "star galaxy telescope"
+_STARTED: list[CrawlProcess] = []
 STOCK = {"SCHEDULER": "scrapy.core.scheduler.Scheduler"}
 
 
@@ -46,6 +47,14 @@ def site() -> Iterator[SiteServer]:
         yield server
 
 
+@pytest.fixture(autouse=True)
+def no_crawl_outlives_its_test() -> Iterator[None]:
+    """One that is paused would."""
+    yield
+    while _STARTED:
+        _STARTED.pop().kill()
+
+
 def steer(place: object, *words: str) -> tuple[int, str]:
     return run_here(Steer(), place, *words)
 
@@ -53,7 +62,8 @@ def steer(place: object, *words: str) -> tuple[int, str]:
 def start(folder: Path, site: SiteServer, **settings: Any) -> CrawlProcess:
     one_by_one = {**OWN_SERVER, "CONCURRENT_REQUESTS": 1, "ROBOTSTXT_OBEY": False}
     own = {**one_by_one, "JOBDIR": folder / "job", "FOCUSED_MODELS": folder / "models", **settings}
-    return CrawlProcess(folder, {"topic": TOPIC, "seeds": HUB}, own, proxy=site.url)
+    _STARTED.append(CrawlProcess(folder, {"topic": TOPIC, "seeds": HUB}, own, proxy=site.url))
+    return _STARTED[-1]
 
 
 def until(condition: Callable[[], Any], crawler: CrawlProcess) -> None:
