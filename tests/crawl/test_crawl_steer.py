@@ -79,10 +79,10 @@ def until_told(crawler: CrawlProcess, words: str) -> None:
 
 
 def pause_and_kill(site: SiteServer, tmp_path: Path) -> list[str]:
-    """Pause a crawl while a page is under way, mark pages, and kill it; what was fetched."""
+    """Pause a crawl while the last page that it may fetch is under way, mark pages, and kill it; what was fetched."""
     job = tmp_path / "job"
     site.answer(6)
-    crawler = start(tmp_path, site)
+    crawler = start(tmp_path, site, FOCUSED_STOP_PAGES=7)
     until(lambda: len(site.visits) == 7, crawler)
     assert steer(job, "--pause") == (0, "1 order noted. The crawl is running and takes them in now.")
     until_told(crawler, f"The crawl is paused (to go on: scrapy steer {job} --go-on)")
