@@ -44,7 +44,8 @@ class LimitsExtension(Component):
     def spider_opened(self) -> None:
         """Take up the counts of an earlier start."""
         open_job_beside(self.crawler)
-        for reason, had, _ in self._enough():
+        # While it is paused no limit ends it.
+        for reason, had, _ in () if self.parts.steering.is_paused else self._enough():
             self._stop_for(had)
             close_before_start(self.crawler, reason)
 
@@ -66,13 +67,8 @@ class LimitsExtension(Component):
             self._close(reason, reached)
 
     def _enough(self) -> Iterator[tuple[str, str, str]]:
-        """The limit that is reached: the reason for closing, in words at the start, and in words later.
-
-        While the crawl is paused none ends it.
-        """
+        """The limit that is reached: the reason for closing, in words at the start, and in words later."""
         standing, stops = self.parts.standing, self.parts.stops
-        if self.parts.steering.is_paused:
-            return
         if stops.pages and standing.pages >= stops.pages:
             had = f"the job has {counted(standing.pages, 'page')} already"
             yield "pages", had, f"{counted(stops.pages, 'page')} fetched"

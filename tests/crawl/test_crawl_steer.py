@@ -102,13 +102,14 @@ def test_a_crawl_is_paused_killed_steered_and_goes_on(site: SiteServer, tmp_path
     job, fetched = tmp_path / "job", pause_and_kill(site, tmp_path)
 
     # It begins as it was, and what it is told while it rests or is paused holds.
-    steer(job, "--leave-out", "b.example", "--limit", "pages=20", "found=1000")
+    steer(job, "--leave-out", "b.example", "--limit", "found=1000")
     crawler = start(tmp_path, site, FOCUSED_STOP_PAGES=7, FOCUSED_PROGRESS_EVERY=0.2)
     until_told(crawler, f"INFO: paused (to go on: scrapy steer {job} --go-on) · ")
-    assert (
-        "Limits set by `scrapy steer`: pages=20 (the crawl's own: 7), found=1000 (the crawl's own: none)" in crawler.log
-    )
+    assert "Orders that count: pause, limit found=1000, leave-out b.example" in crawler.log
     steer(job, "--prefer", "http://c.example/*", "--limit", "pages=0", "--seed", HUB + "new", FAR)
+    until_told(
+        crawler, "Limits set by `scrapy steer`: found=1000 (the crawl's own: none), pages=0 (the crawl's own: 7)"
+    )
     until_told(crawler, "prefer http://c.example/*")
     assert site.fetched(status=None) == fetched, "nothing was fetched since the first order"
     with JobReader.open(job) as reader:
@@ -119,7 +120,7 @@ def test_a_crawl_is_paused_killed_steered_and_goes_on(site: SiteServer, tmp_path
         assert "order" not in stories["a.example"]
         lines = list(status_lines(reader.status()))
         assert lines[0].endswith("; paused")
-        orders = "pause, limit pages=0, limit found=1000, leave-out b.example, prefer http://c.example/*"
+        orders = "pause, limit found=1000, limit pages=0, leave-out b.example, prefer http://c.example/*"
         assert f"  {'orders':<12} {orders}" in lines
     assert steer(job, "--go-on")[0] == 0
     assert crawler.wait() == 0, crawler.log
@@ -135,7 +136,7 @@ def test_a_crawl_is_paused_killed_steered_and_goes_on(site: SiteServer, tmp_path
         assert not reader.status().paused
     assert steer(job, "--drop", "http://c.example/*")[0] == 0
     assert steer(job, "--list")[1].splitlines() == [
-        *("limit pages=0", "limit found=1000", "leave-out b.example", "prefer http://c.example/*"),
+        *("limit found=1000", "limit pages=0", "leave-out b.example", "prefer http://c.example/*"),
         "drop http://c.example/*\t(not taken in yet)",
     ]
 
@@ -168,8 +169,9 @@ def test_a_crawl_is_told_to_end_and_goes_on_when_it_is_started_again(site: SiteS
         assert (status.orders, len(status.not_done)) == ([], 3)
     code, said = steer(job, "--end")
     assert (code, "is not running, so there is nothing to end" in said) == (2, True)
+    # It would have reached its own limit.
     steer(job, "--limit", "pages=9")
-    crawler = start(tmp_path, site, **STOCK)
+    crawler = start(tmp_path, site, FOCUSED_STOP_PAGES=4, **STOCK)
     assert crawler.wait() == 0, crawler.log
     assert crawler.stats["finish_reason"] == "pages"
     assert 9 <= crawler.stats["focused/job/pages"] <= 10
