@@ -36,7 +36,7 @@ from focused.registry import find
 from focused.responses import limits_of
 from focused.safety.scope import Rules, Scope
 from focused.starting import refusal_of, topic_of
-from focused.stops import Stops
+from focused.stops import CrawlLimits
 from focused.topics.identity import slug
 from focused.topics.topic import Topic
 from focused.visits.visits import Visits
@@ -67,7 +67,7 @@ class Parts:
     trainer: Trainer
     scope: Scope
     limits: PageLimits
-    stops: Stops = field(default_factory=Stops)
+    stops: CrawlLimits = field(default_factory=CrawlLimits)
     steering: Steering = field(default_factory=Steering)
     lexicon: CrawlLexicon = field(default_factory=CrawlLexicon)
     job: OpenJob | None = None
@@ -168,7 +168,7 @@ def _make(crawler: Crawler) -> Parts:
         trainer=Trainer(every if every > 0 else prioritizer.learns_every),
         scope=Scope(read_all(Rules, settings, "SCOPE", "TRAP")),
         limits=limits_of(settings),
-        stops=Stops.of(settings),
+        stops=CrawlLimits.of(settings),
     )
 
 

@@ -13,14 +13,14 @@ from focused.schema import Dry
 if TYPE_CHECKING:
     from scrapy.settings import BaseSettings
 
-_PREFIX = "FOCUSED_STOP_"
-SETTING_OF = {setting.argument: name for name, setting in SETTINGS.items() if name.startswith(_PREFIX)}
+_NAMES = ("FOCUSED_STOP_PAGES", "FOCUSED_STOP_FOUND", "FOCUSED_STOP_DRY", "FOCUSED_STOP_PER_HOST")
+SETTING_OF = {SETTINGS[name].argument: name for name in _NAMES}
 """The settings of all limits, by their names, which are those of the spider's arguments."""
 LIMITS = tuple(SETTING_OF)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stops:
+class CrawlLimits:
     """The limits of a crawl; 0 and '' are none."""
 
     pages: int = 0

@@ -104,12 +104,14 @@ class InboxExtension(Component):
         return taken is not None or has_changed
 
     def _tell(self, taken: TakenIn) -> None:
-        counts = taken.counts() | {"fetched_first": len(taken.first), "skipped": taken.skipped}
-        orders = {"orders": len(taken.orders), "not_done": len(taken.not_done)}
-        for kind, told in (("mark", counts), ("steer", orders)):
-            for what, count in told.items():
-                if count:
-                    self.crawler.stats.inc_value(f"focused/{kind}/{what}", count)
+        stats, others = self.crawler.stats, {"fetched_first": len(taken.first), "skipped": taken.skipped}
+        for what, count in (taken.counts() | others).items():
+            if count:
+                stats.inc_value(f"focused/mark/{what}", count)
+        if taken.orders:
+            stats.inc_value("focused/steer/orders", len(taken.orders))
+        if taken.not_done:
+            stats.inc_value("focused/steer/not_done", len(taken.not_done))
         self._has_marks |= bool(taken.marks)
         logger.info("%s", "; ".join([taken.in_words(), *([self._what_follows()] if taken.marks else [])]))
 

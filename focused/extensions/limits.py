@@ -22,7 +22,7 @@ from focused.scheduling.beside import open_job_beside
 from focused.scheduling.steering import ENDED
 from focused.schema import Dry
 from focused.starting import close_before_start
-from focused.stops import Stops
+from focused.stops import CrawlLimits
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ class LimitsExtension(Component):
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
         # Before our own handler, so that a page that has just come in is among them.
-        dry = Stops.of(crawler.settings).dry
+        dry = CrawlLimits.of(crawler.settings).dry
         self._recent = RecentPages(crawler, dry.pages if isinstance(dry, Dry) else 0)
         self._closing = False
         crawler.signals.connect(self.spider_opened, scrapy_signals.spider_opened)

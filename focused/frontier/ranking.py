@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from focused.frontier.blocks import Blocks
 from focused.frontier.combining import combined, score_all, take_in
-from focused.frontier.order import Order, Run, sort
+from focused.frontier.order import LinkOrder, Run, sort
 from focused.frontier.steering import lifted
 from focused.frontier.store import SEED_RANK, State
 from focused.frontier.table import LinkTable
@@ -28,7 +28,7 @@ class Ranking:
     """
 
     def __init__(
-        self, table: LinkTable, blocks: Blocks, order: Order, prioritizer: Prioritizer, *, most_pieces: int
+        self, table: LinkTable, blocks: Blocks, order: LinkOrder, prioritizer: Prioritizer, *, most_pieces: int
     ) -> None:
         self.table = table
         self.blocks = blocks

@@ -25,6 +25,7 @@ STEERING = "steering"
 MOST_PATTERNS = 200
 """So many patterns, of hosts and addresses, may count at a time: every link is compared with all that have a ``*``."""
 _MOST_NOT_DONE = 100
+_FEW, _SHOWN = 10, 200
 
 Verb = Literal["pause", "go-on", "end", "limit", "seed", "leave-out", "prefer", "drop"]
 VERBS: tuple[Verb, ...] = get_args(Verb)
@@ -128,6 +129,12 @@ class Steering(msgspec.Struct, frozen=True, kw_only=True):
                 raise ValueError(f"{value!r} is not as it was written")
         if len(values) > MOST_PATTERNS + len(LIMITS):
             raise ValueError("there are too many patterns")
+
+
+def in_one_line(orders: Sequence[str]) -> str:
+    """The first of some orders, for a log; what they consist of was checked, and shows as it is."""
+    told = [order if len(order) <= _SHOWN else f"{order[:_SHOWN]}…" for order in orders[:_FEW]]
+    return "; ".join([*told, *([f"and {len(orders) - _FEW:,} more"] if len(orders) > _FEW else [])])
 
 
 @runtime_checkable

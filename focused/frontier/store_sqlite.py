@@ -23,7 +23,7 @@ from focused.frontier.job_file import JobFile
 from focused.frontier.layout import MODELS, is_sound
 from focused.frontier.lessons import LessonReader, Verdicts, with_evidence_renewed
 from focused.frontier.links import LinkRows
-from focused.frontier.order import Order
+from focused.frontier.order import LinkOrder
 from focused.frontier.ranking import Ranking, RankingAnew
 from focused.frontier.records import damaged
 from focused.frontier.steering import STEERING
@@ -118,7 +118,7 @@ class SqliteStore:
         self._most_late = most_late
         self._patience = patience
         self._table = LinkTable()
-        self._order = Order(self._table)
+        self._order = LinkOrder(self._table)
         self.leases: dict[int, Lease] = {}
         self._returned: dict[int, Lease] = {}
         # Links that were out when the crawl died: one of them may be the killer, so they go out one by one, and the

@@ -9,8 +9,8 @@ class LinkTable:
     """Columns that grow. ``score`` is that of all evidence of a link; 0 where there is none.
 
     ``base`` is added to it: the place of seeds and of requests without evidence. ``is_listed`` and ``bits`` belong to
-    the `Order`: is the link in it, and at which place? ``pieces`` counts all evidence seen, kept or not; ``version`` is
-    the prioritizer's that made the score; ``relevance`` is NaN until the link's page was judged; ``late`` counts
+    the `LinkOrder`: is the link in it, and at which place? ``pieces`` counts all evidence seen, kept or not;
+    ``version`` is the prioritizer's that made the score; ``relevance`` is NaN until the link's page was judged; ``late`` counts
     lessons from links found after that. ``preferred`` links go before others of similar worth.
     """
 

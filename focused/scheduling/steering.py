@@ -8,17 +8,15 @@ from scrapy.crawler import Crawler
 from scrapy.utils.defer import _schedule_coro
 
 from focused.defaults import read
-from focused.frontier.steering import PreferringStore, Steering
+from focused.frontier.steering import PreferringStore, Steering, in_one_line
 from focused.parts import Parts, parts_of
-from focused.report.text import short
 from focused.safety.patterns import Patterns
-from focused.stops import SETTING_OF, Stops
+from focused.stops import SETTING_OF, CrawlLimits
 
 logger = logging.getLogger(__name__)
 
 ENDED = "ended_by_user"
 """The ``finish_reason`` of a crawl that was told to end."""
-_FEW, _SHOWN = 10, 1_000
 
 
 class Helm:
@@ -40,7 +38,7 @@ class Helm:
         if new.preferred != before.preferred and isinstance(store, PreferringStore):
             store.prefer(Patterns(new.preferred))
         if new.limits != before.limits:
-            parts.stops = Stops.of(self._crawler.settings).but(new.limits)
+            parts.stops = CrawlLimits.of(self._crawler.settings).but(new.limits)
             logger.info("%s", self._limits_in_words(new))
         frontier.pause(new.is_paused)
         if new.is_paused and not before.is_paused:
@@ -54,8 +52,7 @@ class Helm:
         """The crawl begins: an order to end that came before does not hold for this start."""
         self._has_begun = True
         if orders := list(self._parts.steering.in_words()):
-            more = f" and {len(orders) - _FEW:,} more" if len(orders) > _FEW else ""
-            logger.info("Orders that count: %s%s", short(", ".join(orders[:_FEW]), _SHOWN), more)
+            logger.info("Orders that count: %s", in_one_line(orders))
 
     def _limits_in_words(self, steering: Steering) -> str:
         settings = self._crawler.settings

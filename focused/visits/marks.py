@@ -10,14 +10,12 @@ from dataclasses import dataclass, field
 from math import isnan
 
 from focused.frontier.inbox import LETTERS, AnyLetter, Inbox, Mark, Order
-from focused.frontier.steering import STEERING, OrderRefused, Steering
+from focused.frontier.steering import STEERING, OrderRefused, Steering, in_one_line
 from focused.frontier.store import NAMED_RANK, Answer, AnswerStore, FrontierStore, NewLink, Says, State
 from focused.pages.urls import url_to_host
-from focused.report.text import short
 
 _MOST = 1_000
 """So many letters are read at once: the crawl waits."""
-_FEW, _SHOWN = 10, 1_000
 
 
 @dataclass(slots=True)
@@ -59,9 +57,8 @@ class TakenIn:
         words = f"{count:,} mark{'s' * (count != 1)} taken in: {', '.join(parts)}"
         if not orders:
             return words
-        told = [f"{order.verb} {order.value}".strip() for order in orders[:_FEW]]
-        told += [f"and {len(orders) - _FEW:,} more"] if len(orders) > _FEW else []
-        of_orders = f"{len(orders):,} order{'s' * (len(orders) != 1)} taken in: {short('; '.join(told), _SHOWN)}"
+        told = in_one_line([f"{order.verb} {order.value}".strip() for order in orders])
+        of_orders = f"{len(orders):,} order{'s' * (len(orders) != 1)} taken in: {told}"
         return "; ".join(filter(None, (of_orders, *self.not_done, words if count else ", ".join(parts))))
 
 
@@ -136,7 +133,7 @@ class Marks:
                 why = why or str(error)
             if why:
                 after = steering.without(order.verb, order.value)
-                taken.not_done.append(f"{order.verb} {short(order.value, _SHOWN)} is not done: {why}")
+                taken.not_done.append(f"{in_one_line([f'{order.verb} {order.value}'])} is not done: {why}")
             steering = after
         return steering
 

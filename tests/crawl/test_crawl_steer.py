@@ -107,7 +107,7 @@ def test_a_crawl_is_paused_killed_steered_and_goes_on(site: SiteServer, tmp_path
     steer(job, "--leave-out", "b.example", "--limit", "found=1000")
     crawler = start(tmp_path, site, FOCUSED_STOP_PAGES=7, FOCUSED_PROGRESS_EVERY=0.2)
     until_told(crawler, f"INFO: paused (to go on: scrapy steer {job} --go-on) · ")
-    assert "Orders that count: pause, limit found=1000, leave-out b.example" in crawler.log
+    assert "Orders that count: pause; limit found=1000; leave-out b.example" in crawler.log
     steer(job, "--prefer", "http://c.example/*", "--limit", "pages=0", "--seed", HUB + "new", FAR)
     until_told(
         crawler, "Limits set by `scrapy steer`: found=1000 (the crawl's own: none), pages=0 (the crawl's own: 7)"

@@ -10,7 +10,7 @@ from focused.arrays import Damaged
 from focused.frontier.inbox import Order, letter_to_bytes, to_letters
 from focused.frontier.steering import MOST_PATTERNS, VERBS, OrderRefused, Steering, Verb, to_order_value
 from focused.schema import Dry
-from focused.stops import LIMITS, Stops
+from focused.stops import LIMITS, CrawlLimits
 
 GIVEN = {"limit": "pages=5", "seed": "http://h.example/"} | dict.fromkeys(("leave-out", "prefer", "drop"), "h.example")
 
@@ -97,6 +97,6 @@ def test_a_note_says_it_all_and_a_damaged_one_is_found_out() -> None:
 
 
 def test_a_limit_takes_the_place_of_the_crawl_s_own() -> None:
-    own = Stops(pages=20, found=3)
-    assert own.but({"pages": "0", "dry": "0.5/9"}) == Stops(pages=0, found=3, dry=Dry(0.5, 9))
+    own = CrawlLimits(pages=20, found=3)
+    assert own.but({"pages": "0", "dry": "0.5/9"}) == CrawlLimits(pages=0, found=3, dry=Dry(0.5, 9))
     assert set(LIMITS) == {"pages", "found", "dry", "per_host"}
