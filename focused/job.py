@@ -61,8 +61,8 @@ class Company:
 class OpenJob:
     """A job that is open. ``folder`` holds its records, if they are in one; ``lasts``: it can be gone on with.
 
-    ``candidates`` are the pages about which a teacher may be asked, ``inbox`` is what users tell the crawl.
-    ``neighbours`` are kept where the job is, if several processes keep them together.
+    ``name`` is what commands call it. ``candidates`` are the pages about which a teacher may be asked, ``inbox`` is
+    what users tell the crawl. ``neighbours`` are kept where the job is, if several processes keep them together.
     """
 
     store: FrontierStore
@@ -73,6 +73,7 @@ class OpenJob:
     candidates: Candidates = field(default_factory=Candidates)
     neighbours: Neighbours | None = None
     inbox: Inbox | None = None
+    name: str = ""
 
 
 class JobPlace(Protocol):

@@ -22,6 +22,7 @@ from focused import signals
 from focused.critics.base import Critic
 from focused.critics.choose import choose_critic, critic_for, topic_reference
 from focused.defaults import read, read_all
+from focused.frontier.steering import Steering
 from focused.frontier.store import FrontierStore, NewLink, Standing
 from focused.job import OpenJob
 from focused.learned import begin_with
@@ -35,6 +36,7 @@ from focused.registry import find
 from focused.responses import limits_of
 from focused.safety.scope import Rules, Scope
 from focused.starting import refusal_of, topic_of
+from focused.stops import CrawlLimits
 from focused.topics.identity import slug
 from focused.topics.topic import Topic
 from focused.visits.visits import Visits
@@ -54,7 +56,10 @@ Asked = tuple[NewLink, Request | None]
 
 @dataclass(eq=False)
 class Parts:
-    """What the components of one crawl share. Those at the end are there once the job is open."""
+    """What the components of one crawl share. Those at the end are there once the job is open.
+
+    ``steering`` are the orders of users that count, ``stops`` the limits that follow from them and the settings.
+    """
 
     topic: Topic
     critic: Critic
@@ -62,6 +67,8 @@ class Parts:
     trainer: Trainer
     scope: Scope
     limits: PageLimits
+    stops: CrawlLimits = field(default_factory=CrawlLimits)
+    steering: Steering = field(default_factory=Steering)
     lexicon: CrawlLexicon = field(default_factory=CrawlLexicon)
     job: OpenJob | None = None
     frontier: Dispatcher | None = None
@@ -159,6 +166,7 @@ def _make(crawler: Crawler) -> Parts:
         trainer=Trainer(every if every > 0 else prioritizer.learns_every),
         scope=Scope(read_all(Rules, settings, "SCOPE", "TRAP")),
         limits=limits_of(settings),
+        stops=CrawlLimits.of(settings),
     )
 
 

@@ -13,11 +13,14 @@ from scrapy.exceptions import DontCloseSpider
 from scrapy.utils.asyncio import create_looping_call
 from scrapy.utils.defer import _schedule_coro
 
-from focused.frontier.store import JobRefused, StoreBroken
+from focused.arrays import Damaged
+from focused.frontier.store import NAMED_RANK, JobRefused, StoreBroken
 from focused.parts import Component
 from focused.scheduling.beside import open_job_beside
 from focused.scheduling.engine import EngineAccess
-from focused.visits.marks import Marks
+from focused.scheduling.requests import score_to_priority
+from focused.scheduling.steering import Helm
+from focused.visits.marks import Marks, TakenIn
 
 logger = logging.getLogger(__name__)
 
@@ -25,7 +28,7 @@ _EVERY = 1.0
 
 
 class InboxExtension(Component):
-    """Looks into the inbox. Marks become answers of the job, from which the critic learns at once."""
+    """Looks into the inbox. Marks become answers of the job, from which the critic learns at once; orders steer."""
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
@@ -41,9 +44,12 @@ class InboxExtension(Component):
         job = self.parts.job
         if job is None:
             return
-        self._marks = Marks(job.store, job.inbox, self._fetch)
+        assert self.parts.frontier is not None
+        self._helm = Helm(self.crawler)
+        self._marks = Marks(job.store, job.inbox, self._fetch, self.parts.frontier.cannot)
         while self._take_in():
             pass
+        self._helm.begin()
         self.parts.learning.catch_up()
         self._loop = create_looping_call(self._look)
         self._loop.start(_EVERY, now=False)
@@ -71,24 +77,40 @@ class InboxExtension(Component):
         self._marks = None
 
     def _take_in(self) -> bool:
-        """Take in some letters; False if there are none."""
+        """Take in some letters; False if there are none, and others have taken in no orders."""
         frontier = self.parts.frontier
         if self._marks is None or frontier is None or frontier.is_broken:
             return False
         try:
+            if self.parts.steering.is_paused:
+                # No page comes with which it would be noticed that the job is gone.
+                frontier.store.commit()
             taken = self._marks.take_in()
+            if taken is not None:
+                self._tell(taken)
+            has_changed = self._marks.steering != self.parts.steering
+            if has_changed:
+                self._helm.steer(self._marks.steering)
+                EngineAccess(self.crawler).wake()
         except (JobRefused, StoreBroken, OSError) as error:
             frontier.give_up(StoreBroken(str(error)))
             return False
-        if taken is None:
+        except Damaged as error:
+            name = self.parts.job.name if self.parts.job is not None else ""
+            frontier.give_up(StoreBroken(f"the job {name} is damaged: {error}; restore it, or delete this note"))
             return False
-        for what, count in taken.counts().items():
-            self.crawler.stats.inc_value(f"focused/mark/{what}", count)
-        for what, count in (("fetched_first", len(taken.first)), ("skipped", taken.skipped)):
+        return taken is not None or has_changed
+
+    def _tell(self, taken: TakenIn) -> None:
+        stats, others = self.crawler.stats, {"fetched_first": len(taken.first), "skipped": taken.skipped}
+        for what, count in (taken.counts() | others).items():
             if count:
-                self.crawler.stats.inc_value(f"focused/mark/{what}", count)
-        logger.info("%s; %s", taken.in_words(), self._what_follows())
-        return True
+                stats.inc_value(f"focused/mark/{what}", count)
+        if taken.orders:
+            stats.inc_value("focused/steer/orders", len(taken.orders))
+        if taken.not_done:
+            stats.inc_value("focused/steer/not_done", len(taken.not_done))
+        logger.info("%s", "; ".join([taken.in_words(), *([self._what_follows()] if taken.marks else [])]))
 
     def _what_follows(self) -> str:
         visits = self.parts.visits
@@ -97,6 +119,6 @@ class InboxExtension(Component):
         return f"the critic {visits.critic.name} does not learn here: only the verdicts on these pages change"
 
     def _fetch(self, urls: Sequence[str]) -> None:
-        """Our scheduler has them in its frontier by now; another one is given requests."""
+        """Our scheduler has them in its frontier by now; another one is given requests, to come before all others."""
         assert self.parts.frontier is not None
-        self.parts.frontier.fetch_soon([Request(url) for url in urls])
+        self.parts.frontier.fetch_soon([Request(url, priority=score_to_priority(NAMED_RANK)) for url in urls])

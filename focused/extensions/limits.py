@@ -14,14 +14,15 @@ from scrapy.utils.defer import _schedule_coro
 
 from focused import signals
 from focused.critics.base import RELEVANT
-from focused.defaults import read
 from focused.extensions.recent import RecentPages
 from focused.frontier.store import Outcome, PageRecord
 from focused.parts import Component
 from focused.report.text import counted
 from focused.scheduling.beside import open_job_beside
+from focused.scheduling.steering import ENDED
 from focused.schema import Dry
 from focused.starting import close_before_start
+from focused.stops import CrawlLimits
 
 logger = logging.getLogger(__name__)
 
@@ -31,12 +32,9 @@ class LimitsExtension(Component):
 
     def __init__(self, crawler: Crawler) -> None:
         super().__init__(crawler)
-        settings = crawler.settings
-        self._pages: int = read(settings, "FOCUSED_STOP_PAGES")
-        self._found: int = read(settings, "FOCUSED_STOP_FOUND")
-        self._dry: Dry | None = read(settings, "FOCUSED_STOP_DRY") or None
         # Before our own handler, so that a page that has just come in is among them.
-        self._recent = RecentPages(crawler, self._dry.pages if self._dry else 0)
+        dry = CrawlLimits.of(crawler.settings).dry
+        self._recent = RecentPages(crawler, dry.pages if isinstance(dry, Dry) else 0)
         self._closing = False
         crawler.signals.connect(self.spider_opened, scrapy_signals.spider_opened)
         crawler.signals.connect(self.page_judged, signals.page_judged)
@@ -46,9 +44,8 @@ class LimitsExtension(Component):
     def spider_opened(self) -> None:
         """Take up the counts of an earlier start."""
         open_job_beside(self.crawler)
-        if self.parts.frontier is not None:
-            self.parts.frontier.most_pages, self.parts.frontier.most_found = self._pages, self._found
-        for reason, had, _ in self._enough():
+        # While it is paused no limit ends it.
+        for reason, had, _ in () if self.parts.steering.is_paused else self._enough():
             self._stop_for(had)
             close_before_start(self.crawler, reason)
 
@@ -57,8 +54,11 @@ class LimitsExtension(Component):
         if record.outcome is Outcome.PAGE and record.relevance >= RELEVANT:
             self.crawler.stats.inc_value("focused/page/found")
         self.spider_idle()
-        dry = self._dry
-        if dry is not None and len(self._recent) == dry.pages and self._recent.found < dry.share * dry.pages:
+        dry = self.parts.stops.dry
+        if not isinstance(dry, Dry):
+            return
+        self._recent.keep(dry.pages)
+        if len(self._recent) == dry.pages and self._recent.found < dry.share * dry.pages:
             self._close("dry", f"dried up: {self._recent.found:,} found among the last {dry.pages:,} pages")
 
     def spider_idle(self) -> None:
@@ -68,13 +68,13 @@ class LimitsExtension(Component):
 
     def _enough(self) -> Iterator[tuple[str, str, str]]:
         """The limit that is reached: the reason for closing, in words at the start, and in words later."""
-        standing = self.parts.standing
-        if self._pages and standing.pages >= self._pages:
+        standing, stops = self.parts.standing, self.parts.stops
+        if stops.pages and standing.pages >= stops.pages:
             had = f"the job has {counted(standing.pages, 'page')} already"
-            yield "pages", had, f"{counted(self._pages, 'page')} fetched"
-        elif self._found and standing.found >= self._found:
+            yield "pages", had, f"{counted(stops.pages, 'page')} fetched"
+        elif stops.found and standing.found >= stops.found:
             had = f"the job has {counted(standing.found, 'relevant page')} already"
-            yield "found", had, f"{counted(self._found, 'relevant page')} found"
+            yield "found", had, f"{counted(stops.found, 'relevant page')} found"
 
     def spider_closed(self, reason: str) -> None:
         """Say why it ended."""
@@ -90,7 +90,7 @@ class LimitsExtension(Component):
         return _REASONS.get(reason, reason)
 
     def _close(self, reason: str, words: str) -> None:
-        if not self._closing:
+        if not (self._closing or self.parts.steering.is_paused):
             self._stop_for(words)
             _schedule_coro(self.crawler.engine.close_spider_async(reason=reason))
 
@@ -103,4 +103,5 @@ _REASONS = {
     "finished": "no link is left to follow",
     "shutdown": "it was interrupted; without a JOBDIR it cannot be resumed",
     "start_error": "the seeds could not be read",
+    ENDED: "an order ended it (`scrapy steer --end`)",
 }

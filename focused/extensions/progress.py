@@ -27,6 +27,7 @@ from focused.parts import Component
 from focused.report.status import LATELY
 from focused.report.text import OUTCOMES, counted, outcomes_in_words
 from focused.scheduling.beside import open_job_beside
+from focused.scheduling.steering import how_to_go_on
 
 logger = logging.getLogger(__name__)
 
@@ -88,8 +89,9 @@ class ProgressExtension(Component):
         standing = self.parts.standing
         lessons = self.crawler.stats.get_value("focused/lesson/count", 0)
         parts = (
+            how_to_go_on(self.parts) if self.parts.steering.is_paused else "",
             self._found(standing),
-            of_limit(standing.pages, self.parts.frontier.most_pages if self.parts.frontier else 0),
+            of_limit(standing.pages, self.parts.stops.pages),
             self._harvest(standing),
             f"{self._pace(standing.pages):.1f} pages/s",
             f"{counted(standing.waiting, 'link')} waiting",

@@ -36,6 +36,11 @@ class RecentPages:
         """Their mean relevance."""
         return fmean(relevance for _, relevance in self._pages)
 
+    def keep(self, most: int) -> None:
+        """So many pages from now on."""
+        if most != self._pages.maxlen:
+            self._pages = deque(self._pages, maxlen=most)
+
     def page_judged(self, record: PageRecord) -> None:
         """Remember a page."""
         if record.outcome is Outcome.PAGE:

@@ -21,6 +21,7 @@ import msgspec
 
 from focused.addresses import to_url
 from focused.frontier.records import FILE, check_plain
+from focused.frontier.steering import Verb, to_order_value
 from focused.frontier.store import JobRefused, Says
 from focused.pages.urls import LONGEST
 
@@ -47,11 +48,21 @@ class Mark(Letter, frozen=True, kw_only=True, tag="mark"):
     class_name: str = ""
 
 
+class Order(Letter, frozen=True, kw_only=True, tag="order"):
+    """What the crawl is to do: a verb, and what goes with it, as `to_order_value` gives it."""
+
+    verb: Verb
+    value: str = ""
+
+
+AnyLetter = Mark | Order
+
+
 @dataclass(frozen=True, slots=True)
 class Letters:
     """Some letters, how far they reach, and how many lines were none that can be read."""
 
-    letters: list[Mark]
+    letters: list[AnyLetter]
     end: int
     skipped: int = 0
 
@@ -80,17 +91,21 @@ def to_letters(lines: Iterable[bytes], end: int) -> Letters:
     for line in lines:
         try:
             if line:
-                found.append(_checked(msgspec.json.decode(line[:_LONGEST], type=Mark)))
+                found.append(_checked(msgspec.json.decode(line[:_LONGEST], type=AnyLetter)))
         except (msgspec.MsgspecError, ValueError, RecursionError):
             skipped += 1
     return Letters(found, end, skipped)
 
 
-def _checked(mark: Mark) -> Mark:
-    """Whoever can write to the inbox need not have used our command."""
-    if mark.url != to_url(mark.url) or len(mark.url) > LONGEST:
-        raise ValueError(f"{mark.url!r} is not a normalised address")
-    return mark
+def _checked(letter: AnyLetter) -> AnyLetter:
+    """Whoever can write to the inbox need not have used our commands."""
+    if isinstance(letter, Order):
+        if letter.value != to_order_value(letter.verb, letter.value):
+            raise ValueError(f"{letter.value!r} is not as the command writes it")
+        return letter
+    if letter.url != to_url(letter.url) or len(letter.url) > LONGEST:
+        raise ValueError(f"{letter.url!r} is not a normalised address")
+    return letter
 
 
 class FileInbox:

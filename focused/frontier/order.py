@@ -92,7 +92,7 @@ class _Line:
         self.opens = 0.0
 
 
-class Order:
+class LinkOrder:
     """The waiting links in order. Not for several threads; `sort` alone may run in another one.
 
     Hosts and places of links are kept in the table that all who know of links share.

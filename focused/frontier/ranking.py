@@ -9,7 +9,8 @@ from numpy.typing import NDArray
 
 from focused.frontier.blocks import Blocks
 from focused.frontier.combining import combined, score_all, take_in
-from focused.frontier.order import Order, Run, sort
+from focused.frontier.order import LinkOrder, Run, sort
+from focused.frontier.steering import lifted
 from focused.frontier.store import SEED_RANK, State
 from focused.frontier.table import LinkTable
 from focused.pages.evidence import Evidence
@@ -27,7 +28,7 @@ class Ranking:
     """
 
     def __init__(
-        self, table: LinkTable, blocks: Blocks, order: Order, prioritizer: Prioritizer, *, most_pieces: int
+        self, table: LinkTable, blocks: Blocks, order: LinkOrder, prioritizer: Prioritizer, *, most_pieces: int
     ) -> None:
         self.table = table
         self.blocks = blocks
@@ -46,7 +47,19 @@ class Ranking:
         """The place of a link: score and base; of a leased one that came back the same whatever its score."""
         if self.table.state[link] == State.LEASED:
             return RETURN_RANK
-        return float(self.table.score[link]) + float(self.table.base[link])
+        return self.score(link) + float(self.table.base[link])
+
+    def score(self, link: int) -> float:
+        """The score of a link as it counts among others."""
+        return float(self._counting(np.array([link]))[0] if self.table.preferred[link] else self.table.score[link])
+
+    def _counting(self, links: NDArray[np.int64]) -> NDArray[np.float32]:
+        return lifted(self.table.score[links], self.is_lifted(links, self.table.pieces[links]))
+
+    def is_lifted(self, links: NDArray[np.int64], pieces: NDArray[np.uint16]) -> NDArray[np.bool_]:
+        """Which links count for more than their score. (One without evidence has none: a user has given its place.)"""
+        lifted: NDArray[np.bool_] = self.table.preferred[links] & (pieces > 0)
+        return lifted
 
     def wait(self, link: int) -> None:
         """A link waits, in its place."""
@@ -54,7 +67,7 @@ class Ranking:
 
     def wait_all(self, links: NDArray[np.int64]) -> None:
         """Many links wait, each in its place."""
-        ranks = self.table.score[links] + self.table.base[links]
+        ranks = self._counting(links) + self.table.base[links]
         for link, rank in zip(links.tolist(), ranks.tolist(), strict=True):
             self.order.put(link, rank)
 
@@ -124,6 +137,7 @@ class RankingAnew:
         batches = ranking.blocks.scan(self._evidence, wanted)
         scores, pieces = score_all(batches, self._prioritizer, size=len(wanted), most=ranking.most_pieces)
         self._score, self._is_scored = scores, wanted & (pieces > 0)
+        self._pieces = pieces
         self._run = sort(self._snapshot, self._ranks())
 
     def adopt(self) -> None:
@@ -141,4 +155,5 @@ class RankingAnew:
     def _ranks(self) -> NDArray[np.float32]:
         links, table = self._snapshot.links, self._ranking.table
         has_come_back = table.state[links] == State.LEASED
-        return np.where(has_come_back, np.float32(RETURN_RANK), self._score[links] + table.base[links])
+        scores = lifted(self._score[links], self._ranking.is_lifted(links, self._pieces[links]))
+        return np.where(has_come_back, np.float32(RETURN_RANK), scores + table.base[links])

@@ -406,12 +406,15 @@ class AnswerStore(Protocol):
     def news(self) -> int:
         """Grows with every answer that says something, and with every page that comes after what was said of it."""
 
-    def keep_answers(self, answers: Iterable[Answer], *, read: tuple[int, int] | None = None) -> bool:
+    def keep_answers(
+        self, answers: Iterable[Answer], *, read: tuple[int, int] | None = None, steering: str | None = None
+    ) -> bool:
         """Keep answers, so that they outlast the process; the last one about a page counts.
 
         What is said of a link that redirects is said of the page behind it. The verdict on a page that is through
         follows at once, that on another when its page comes. ``read`` are the places between which they were read from
-        the inbox: noted in the same transaction, or False, and nothing is kept, if that was noted before.
+        the inbox: noted in the same transaction, or False, and nothing is kept, if that was noted before. ``steering``
+        is what follows from orders that were read with them, if there were any: another note, `STEERING`.
         """
 
     def answers(self) -> dict[int, Answer]:

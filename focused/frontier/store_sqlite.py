@@ -23,9 +23,10 @@ from focused.frontier.job_file import JobFile
 from focused.frontier.layout import MODELS, is_sound
 from focused.frontier.lessons import LessonReader, Verdicts, with_evidence_renewed
 from focused.frontier.links import LinkRows
-from focused.frontier.order import Order
+from focused.frontier.order import LinkOrder
 from focused.frontier.ranking import Ranking, RankingAnew
 from focused.frontier.records import damaged
+from focused.frontier.steering import STEERING
 from focused.frontier.store import (
     SEED_RANK,
     Admitted,
@@ -49,6 +50,7 @@ from focused.pages.evidence import Evidence
 from focused.pages.tokens import CrawlLexicon
 from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Lessons, Prioritizer
+from focused.safety.patterns import Patterns
 
 logger = logging.getLogger(__name__)
 
@@ -56,9 +58,14 @@ logger = logging.getLogger(__name__)
 _MOST_PUT_BACK = 8
 _MOST_COUNTED = 65_000
 _PAGES_AT_ONCE = 500
+_LINKS_AT_ONCE = 10_000
 _LEASED = (
     "SELECT l.url, l.depth, l.source, l.tries, l.base, l.request, coalesce(source.url, '') "
     "FROM links AS l LEFT JOIN links AS source ON source.id = l.source WHERE l.id = ?"
+)
+_NOT_DONE = (
+    "SELECT l.id, l.url, h.name FROM links AS l JOIN hosts AS h ON h.id = l.host "
+    "WHERE l.id > ? AND l.state < 3 ORDER BY l.id LIMIT ?"
 )
 _TOTALS = (
     "SELECT count(*), total(outcome != 1), total(outcome = 1 AND relevance >= ?), total(relevance * (outcome = 1)) "
@@ -111,7 +118,7 @@ class SqliteStore:
         self._most_late = most_late
         self._patience = patience
         self._table = LinkTable()
-        self._order = Order(self._table)
+        self._order = LinkOrder(self._table)
         self.leases: dict[int, Lease] = {}
         self._returned: dict[int, Lease] = {}
         # Links that were out when the crawl died: one of them may be the killer, so they go out one by one, and the
@@ -128,6 +135,7 @@ class SqliteStore:
         self._pages_of: Counter[int] = Counter()
         # Whether the pages of some links are wanted, as somebody has said.
         self._wanted: dict[int, bool] = {}
+        self._preferred = Patterns()
         self.news = 0
         try:
             self._links = LinkRows(self._file)
@@ -201,6 +209,7 @@ class SqliteStore:
         for link, host, new in zip(numbers, hosts, links, strict=True):
             if host:
                 table.state[link], table.host[link], table.base[link] = _WAITING, host, new.base
+                table.preferred[link] = self._is_preferred(new)
             elif new.base and table.state[link] == _WAITING and np.float32(new.base) > table.base[link]:
                 # A seed, or a user's component has a better place for it than the one where it waits.
                 table.base[link] = new.base
@@ -273,7 +282,7 @@ class SqliteStore:
             return True
         self._table.grow(self._links.next)
         if is_new:
-            self._table.host[target] = is_new
+            self._table.host[target], self._table.preferred[target] = is_new, self._is_preferred(new)
         state = self._table.state[target]
         if lease.link in self._wanted and target not in self._wanted:
             self._wanted[target] = self._wanted[lease.link]
@@ -302,6 +311,20 @@ class SqliteStore:
         self._drop_page(lease)
         self._move(lease.link, State.WAITING, tries=lease.tries - 1)
         self._ranking.wait(lease.link)
+
+    def _is_preferred(self, new: NewLink) -> bool:
+        return bool(self._preferred) and bool(self._preferred.match(new.url, new.host))
+
+    def prefer(self, patterns: Patterns) -> None:
+        table, before, self._preferred = self._table, self._table.preferred.copy(), patterns
+        table.preferred[:] = False
+        at = -1
+        while patterns and (rows := self._file.rows(_NOT_DONE, (at, _LINKS_AT_ONCE))):
+            for at, url, host in rows:
+                table.preferred[at] = bool(patterns.match(url, host))
+        # A suspect that is held back is not in the order.
+        changed = (table.preferred != before) & (table.state == State.WAITING) & table.is_listed
+        self._ranking.wait_all(np.flatnonzero(changed))
 
     # --- pages and lessons -------------------------------------------------------------------------------------
 
@@ -457,11 +480,15 @@ class SqliteStore:
 
         return read
 
-    def keep_answers(self, answers: Iterable[Answer], *, read: tuple[int, int] | None = None) -> bool:
+    def keep_answers(
+        self, answers: Iterable[Answer], *, read: tuple[int, int] | None = None, steering: str | None = None
+    ) -> bool:
         if read is not None:
             if int(self.noted(LETTERS) or 0) != read[0]:
                 return False
             self.note(LETTERS, str(read[1]))
+        if steering is not None:
+            self.note(STEERING, steering)
         kept = list(map(self._of_page, answers))
         rows = [(one.link, one.said, one.who, one.time, _or_none(one.relevance)) for one in kept]
         self._file.write_many("INSERT INTO answers(link, said, who, time, relevance) VALUES (?, ?, ?, ?, ?)", rows)
@@ -608,7 +635,7 @@ class SqliteStore:
             depth=depth,
             source=source,
             parent=parent,
-            score=float(self._table.score[link]),
+            score=self._ranking.score(link),
             tries=tries + 1,
             seed=base == SEED_RANK,
             request=request,

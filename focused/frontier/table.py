@@ -1,4 +1,4 @@
-"""What is kept in memory of every link: 29 bytes each, in columns, by link number."""
+"""What is kept in memory of every link: 30 bytes each, in columns, by link number."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ class LinkTable:
     """Columns that grow. ``score`` is that of all evidence of a link; 0 where there is none.
 
     ``base`` is added to it: the place of seeds and of requests without evidence. ``is_listed`` and ``bits`` belong to
-    the `Order`: is the link in it, and at which place? ``pieces`` counts all evidence seen, kept or not; ``version`` is
-    the prioritizer's that made the score; ``relevance`` is NaN until the link's page was judged; ``late`` counts
-    lessons from links found after that.
+    the `LinkOrder`: is the link in it, and at which place? ``pieces`` counts all evidence seen, kept or not;
+    ``version`` is the prioritizer's that made the score; ``relevance`` is NaN until the link's page was judged; ``late`` counts
+    lessons from links found after that. ``preferred`` links go before others of similar worth.
     """
 
     def __init__(self) -> None:
@@ -25,6 +25,7 @@ class LinkTable:
         self.version = np.zeros(0, np.uint32)
         self.relevance = np.zeros(0, np.float32)
         self.late = np.zeros(0, np.uint8)
+        self.preferred = np.zeros(0, np.bool_)
         self.grow(1023)
 
     def grow(self, link: int) -> None:

@@ -18,10 +18,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.frontier.combining import AnyFloats, combined
+from focused.frontier.steering import STEERING, Steering, fitting, lifted
 from focused.frontier.store import State
 from focused.prioritizers.base import Prioritizer
-from focused.redis.records import Packing, Records, RelevanceOf, version_of
+from focused.redis.records import HEAD, Packing, Records, RelevanceOf, version_of
 from focused.redis.server import Server, operation
+from focused.safety.patterns import Patterns
 
 T = TypeVar("T")
 
@@ -58,9 +60,12 @@ class SharedRescoring:
         self._prioritizer = prioritizer
         self._most_waiting: int = server.options["most_waiting"]
         self._written: list[tuple[int, NDArray[Any]]] = []
+        self._preferred = Patterns()
 
     def score(self) -> None:
         """The whole work, unless the crawl ends meanwhile."""
+        with self._server.whole(f"the note {STEERING!r}"):
+            self._preferred = Patterns(Steering.of(self._server.ask("noted", STEERING) or None).preferred)
         for hosts in self._slices():
             if self._server.is_ending():
                 return
@@ -121,9 +126,21 @@ class SharedRescoring:
                     if not np.all(np.isfinite(records.base)):
                         raise ValueError("a rank is not a number")
                 waits[begin + there] = records.state == State.WAITING.value
-                ranks[begin + there] = self._combined(records) + records.base
+                is_lifted = self._is_preferred([raw[i] or b"" for i in there], records)
+                ranks[begin + there] = lifted(self._combined(records), is_lifted) + records.base
             sleep(_REST * (thread_time() - began))
         return waits, ranks
+
+    def _is_preferred(self, raw: Sequence[bytes], records: Records) -> NDArray[np.bool_]:
+        """Which records with evidence are of links that go before others."""
+        if not self._preferred:
+            return np.zeros(len(raw), np.bool_)
+        lengths = [int(np.frombuffer(one, HEAD, 1)["length"][0]) for one in raw]
+        urls = [
+            one[HEAD.itemsize :][:length].decode("utf-8", "replace") for one, length in zip(raw, lengths, strict=True)
+        ]
+        has_evidence: NDArray[np.bool_] = np.bincount(records.rows, minlength=len(raw)) > 0
+        return fitting(self._preferred, urls) & has_evidence
 
     def _read_links(self, links: NDArray[np.int64]) -> list[bytes | None]:
         keys = links.astype(">u4").view("V4").tolist()

@@ -17,12 +17,14 @@ from math import isfinite, isinf, nan
 from random import Random
 from time import monotonic
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
 from redis import Redis
 
 from focused.critics.base import RELEVANT, Critic, LearningCritic, Verdict
+from focused.frontier.steering import fitting, lifted
 from focused.frontier.store import (
     SEED_RANK,
     SURE,
@@ -53,6 +55,7 @@ from focused.redis.server import Server, SharedStanding, operation
 from focused.redis.verdicts import class_to_bytes
 from focused.report.text import short
 from focused.safety.neighbourhoods import ADDRESS, DOMAIN, Ceiling, named_group
+from focused.safety.patterns import Patterns
 
 FORMAT = 4
 # What the script knows of an address.
@@ -149,6 +152,7 @@ class RedisStore:
         self._tokens = 0
         self._wake: float | None = None
         self.is_trainer = False
+        self.preferred = Patterns()
         self._join(dict(identity or {}))
 
     def _join(self, identity: dict[str, str]) -> None:
@@ -211,6 +215,9 @@ class RedisStore:
         found: list[list[Any]] = []
         if evidence is not None and scores is not None:
             pieces = self._packing.pieces(evidence, number, version_of(self._prioritizer))
+            if self.preferred:
+                # In Redis are the scores that count, of each piece; those of what waits are made anew by the trainer.
+                scores = lifted(scores, fitting(self.preferred, [new.url for new in links[: len(scores)]]))
             found = [[score, piece] for score, piece in zip(scores.tolist(), pieces, strict=True)]
         keys = [_key(new.key or url_to_key(new.url)) for new in links]
         rows: dict[bytes, list[Any]] = {}
@@ -220,7 +227,9 @@ class RedisStore:
                 rows[key] = [key, [], float(np.float32(new.base)), _to_new(new)]
                 fresh[i] = bool(rows[key][3])
             rows[key][1] += found[i : i + 1]
-        asked = "admit", number, [*rows.values()], self._stamp
+        # Scores that counted for more or less than they do now say nothing beside new ones.
+        stamp = self._stamp ^ crc32("\n".join(self.preferred.texts).encode())
+        asked = "admit", number, [*rows.values()], stamp
         if source is None:
             answers = dict(zip(rows, self._ask(*asked), strict=True))
             numbers = np.array([answers[key][0] for key in keys], np.int64)
@@ -241,6 +250,9 @@ class RedisStore:
         return Lessons.late(
             evidence.select(rows), relevance[rows], np.full(len(rows), source.page.relevance, np.float32)
         )
+
+    def prefer(self, patterns: Patterns) -> None:
+        self.preferred = patterns
 
     # --- leases ------------------------------------------------------------------------------------------------
 
@@ -463,11 +475,13 @@ class RedisStore:
         """As the workers count it, who learn from it (`focused.redis.workers.learning`)."""
         return self.server.standing.answers
 
-    def keep_answers(self, answers: Iterable[Answer], *, read: tuple[int, int] | None = None) -> bool:
+    def keep_answers(
+        self, answers: Iterable[Answer], *, read: tuple[int, int] | None = None, steering: str | None = None
+    ) -> bool:
         kept = list(answers)
         say_something = sum(one.said is not Says.UNKNOWN for one in kept)
         said = {_number(one.link): answer_to_bytes(one) for one in kept}
-        return bool(self._ask("keep_answers", said, say_something, *(read or (False, False))))
+        return bool(self._ask("keep_answers", said, say_something, *(read or (False, False)), steering or False))
 
     def answers(self) -> dict[int, Answer]:
         self.commit()

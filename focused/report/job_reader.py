@@ -10,6 +10,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from focused.arrays import Damaged
 from focused.defaults import DEFAULTS
 from focused.frontier.combining import score_all
 from focused.frontier.evidence import EvidenceReader, leading_to, read_blocks
@@ -25,16 +26,18 @@ from focused.frontier.records import (
     read_records,
     rows_in,
 )
+from focused.frontier.steering import STEERING, Steering, fitting, lifted
 from focused.frontier.store import SEED_RANK, Outcome, State
 from focused.pages.evidence import Evidence
 from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Prioritizer
 from focused.report.job_status import JobStatus, last_pages, read_job_status
-from focused.report.marks import unread_marks
+from focused.report.marks import told_to
 from focused.report.reader import CrawlReader, LinkLine, PageLine, PageTable, WaitingLinks
 from focused.report.status import MOST_HOSTS
 from focused.report.words import WordTable
-from focused.scheduling.starts import noted_number, read_about, read_starts
+from focused.safety.patterns import Patterns
+from focused.scheduling.starts import noted, noted_number, read_about, read_starts
 from focused.visits.training import MODEL
 
 # With the columns of `LinkLine` and of `PageLine`.
@@ -92,7 +95,7 @@ class JobReader(CrawlReader):
         pid = lock_holder(self._folder)
         self._connection.execute("BEGIN")
         try:
-            return read_job_status(self._connection, self.place, pid, most_hosts, unread=len(unread_marks(self)))
+            return read_job_status(self._connection, self.place, pid, most_hosts, told=told_to(self))
         finally:
             self._connection.rollback()
 
@@ -101,6 +104,12 @@ class JobReader(CrawlReader):
 
     def inbox_place(self) -> int:
         return noted_number(self._connection, LETTERS) or 0
+
+    def steering(self) -> Steering:
+        try:
+            return Steering.of(noted(self._connection, STEERING))
+        except Damaged as error:
+            raise damaged(self._folder / FILE, error) from error
 
     def about(self) -> dict[str, Any]:
         return read_about(self._connection)
@@ -155,15 +164,18 @@ class JobReader(CrawlReader):
 
     def waiting_links(self, prioritizer: Prioritizer) -> WaitingLinks:
         """Scored by the model that was saved last: the crawl keeps its own scores in memory."""
-        query = "SELECT id, host, base FROM links WHERE state = ?"
+        preferred = Patterns(self.steering().preferred)
+        url = "url" if preferred else "''"
+        query = f"SELECT id, host, base, {url} FROM links WHERE state = ?"  # noqa: S608  # ours
         rows = self._connection.execute(query, (State.WAITING.value,)).fetchall()
         links = np.array([row[0] for row in rows], np.int64)
         settings = self.about().get("settings", {})
         most = settings.get("FOCUSED_EVIDENCE_PIECES")
         most = most if isinstance(most, int) and most > 0 else DEFAULTS["FOCUSED_EVIDENCE_PIECES"]
         batches = (Evidence.concat([block for *_, block in blocks]) for blocks in read_blocks(self._connection))
-        scores, _ = score_all(batches, prioritizer, size=int(links.max(initial=0)) + 1, most=most)
-        scores = scores[links]
+        scores, pieces = score_all(batches, prioritizer, size=int(links.max(initial=0)) + 1, most=most)
+        is_preferred = fitting(preferred, [row[3] for row in rows])
+        scores = lifted(scores[links], is_preferred & (pieces[links] > 0))
         base = np.array([row[2] or 0.0 for row in rows], np.float32)
         return WaitingLinks(links, np.array([row[1] for row in rows], np.int64), scores, scores + base)
 

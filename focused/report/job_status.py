@@ -100,7 +100,7 @@ class JobStatus(Status):
 
 
 def read_job_status(
-    connection: sqlite3.Connection, job: str, pid: int | None, most_hosts: int, *, unread: int = 0
+    connection: sqlite3.Connection, job: str, pid: int | None, most_hosts: int, *, told: Mapping[str, Any] | None = None
 ) -> JobStatus:
     """The status now; ``pid`` is the process that uses the job, 0 if unknown, None if none does."""
     start = monotonic()
@@ -123,7 +123,7 @@ def read_job_status(
         **_links(connection, most_hosts),
         **_learned(connection),
         answers=AnswerCounts.of(connection.execute(_ANSWERS)),
-        unread=unread,
+        **(told or {}),
         read=now.isoformat(timespec="seconds"),
         seconds=round(monotonic() - start, 3),
     )

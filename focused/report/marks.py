@@ -1,12 +1,14 @@
-"""What users have said of the pages of a crawl, as its inbox has it: also what the crawl has not taken in yet."""
+"""What users have told a crawl, as its inbox has it: also what the crawl has not taken in yet."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from focused.frontier.inbox import Inbox, Mark
+from focused.frontier.inbox import AnyLetter, Inbox, Mark, Order
+from focused.frontier.steering import OrderRefused, Steering
 from focused.topics.examples import read_examples
 from focused.topics.focus import in_focus
 from focused.topics.topic import Topic, TopicError
@@ -28,15 +30,48 @@ class MarkLine:
 def read_marks(reader: CrawlReader) -> dict[str, MarkLine]:
     """The marks that count, by address, in the order in which the pages were marked first."""
     unread = {mark.id for mark in unread_marks(reader)}
-    return {mark.url: MarkLine(mark, mark.id not in unread) for mark in _marks(reader.inbox, 0)}
+    marks = (one for one in _letters(reader.inbox, 0) if isinstance(one, Mark))
+    return {mark.url: MarkLine(mark, mark.id not in unread) for mark in marks}
+
+
+def unread_letters(reader: CrawlReader) -> list[AnyLetter]:
+    """Those that the crawl has not taken in yet."""
+    return list(_letters(reader.inbox, reader.inbox_place()))
 
 
 def unread_marks(reader: CrawlReader) -> list[Mark]:
-    """Those that the crawl has not taken in yet."""
-    return list(_marks(reader.inbox, reader.inbox_place()))
+    """The marks that the crawl has not taken in yet."""
+    return [one for one in unread_letters(reader) if isinstance(one, Mark)]
 
 
-def _marks(inbox: Inbox, place: int) -> Iterator[Mark]:
+def unread_orders(reader: CrawlReader) -> list[Order]:
+    """The orders that the crawl has not taken in yet."""
+    return [one for one in unread_letters(reader) if isinstance(one, Order)]
+
+
+def steering_told(reader: CrawlReader) -> Steering:
+    """The orders that count once the crawl has taken in all of them, as far as that can be known."""
+    steering = reader.steering()
+    for order in unread_orders(reader):
+        with suppress(OrderRefused):
+            steering = steering.after(order.verb, order.value)
+    return steering
+
+
+def told_to(reader: CrawlReader) -> dict[str, Any]:
+    """What a status says of what users have told a crawl: which orders count, and how many letters are unread."""
+    letters, steering = unread_letters(reader), reader.steering()
+    marks = sum(isinstance(one, Mark) for one in letters)
+    return {
+        "unread": marks,
+        "paused": steering.is_paused,
+        "orders": list(steering.in_words()),
+        "not_done": list(steering.not_done),
+        "unread_orders": len(letters) - marks,
+    }
+
+
+def _letters(inbox: Inbox, place: int) -> Iterator[AnyLetter]:
     while True:
         found = inbox.read_from(place, _AT_ONCE)
         yield from found.letters

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.frontier.inbox import Inbox
+from focused.frontier.steering import Steering
 from focused.frontier.store import Outcome
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Prioritizer
@@ -121,6 +122,10 @@ class CrawlReader(Protocol):
 
     def inbox_place(self) -> int:
         """How far the crawl has read its inbox."""
+
+    def steering(self) -> Steering:
+        """The orders that count."""
+        return Steering()
 
     def about(self) -> dict[str, Any]:
         """How it was made when it was started last; JobRefused if that is not recorded."""

@@ -19,6 +19,7 @@ UNFOLLOWED = "unfollowed"
 """The note in which a crawl counts links of duplicates that were not followed."""
 _SHORTEST = 5.0
 _Z = 1.96
+_FEW_ORDERS = 8
 LATELY = 100
 """Harvest and pace of a job folder "lately" are those of so many pages."""
 
@@ -84,8 +85,9 @@ class Status(ABC):
     ``pages`` counts all judged pages; ``relevant`` and the harvest leave duplicates out. ``wanted`` is the sum of their
     relevance: about so many are wanted. ``relevant_now``, ``harvest_now`` and ``pace_now`` are over the last pages;
     paces are pages per minute. ``unfollowed`` counts links of duplicates that were not followed for this reason.
-    ``answers`` are there if somebody said something, ``unread`` marks wait for the crawl to go on. ``seconds`` is how
-    long reading took.
+    ``answers`` are there if somebody said something, ``unread`` marks wait for the crawl to go on, and so do
+    ``unread_orders``. ``orders`` are those that count, ``not_done`` those that could not be carried out. ``seconds`` is
+    how long reading took.
     """
 
     state: str
@@ -108,6 +110,10 @@ class Status(ABC):
     waiting_by_host: list[HostWaiting]
     answers: AnswerCounts | None = None
     unread: int = 0
+    paused: bool = False
+    orders: list[str] = field(default_factory=list)
+    not_done: list[str] = field(default_factory=list)
+    unread_orders: int = 0
     read: str
     seconds: float = field(compare=False)
 
@@ -155,6 +161,8 @@ class Status(ABC):
         """How to continue a crawl that does not run."""
         if self.state == CUT_SHORT:
             return f"To continue, {self.again}: links that were in progress are fetched again; everything else is kept."
+        if self.paused:
+            return f"It is paused. To continue, give the order --go-on (`scrapy steer`), and {self.again}."
         if self.has_more:
             return f"To continue, {self.again}; raise the limit if it ended at one."
         return "No link is left to follow."
@@ -194,7 +202,8 @@ def status_line(status: Status) -> str:
 
 def status_lines(status: Status) -> Iterator[str]:
     """Some lines of words, the hosts at the end."""
-    yield f"{short(status.title, WIDE)}: {status.state_in_words()}"
+    paused = "; paused" if status.paused else ""
+    yield f"{short(status.title, WIDE)}: {status.state_in_words()}{paused}"
     lines = (
         status.place_line(),
         ("found", _found(status)),
@@ -207,6 +216,7 @@ def status_lines(status: Status) -> Iterator[str]:
         ("critic", short(status.critic or "not recorded", WIDE)),
         *((("answers", status.answers.in_words()),) if status.answers else ()),
         *((("marks", f"{counted(status.unread, 'mark')} not taken in yet"),) if status.unread else ()),
+        *((("orders", _orders(status)),) if status.orders or status.not_done or status.unread_orders else ()),
         *status.further_lines(),
     )
     yield from (f"  {label:<12} {words}" for label, words in lines)
@@ -216,6 +226,15 @@ def status_lines(status: Status) -> Iterator[str]:
     if not status.is_running:
         yield ""
         yield status.next_step()
+
+
+def _orders(status: Status) -> str:
+    """Those that count, and what else there is to say of orders."""
+    some, more = status.orders[:_FEW_ORDERS], len(status.orders) - _FEW_ORDERS
+    parts = [", ".join(short(order, WIDE) for order in some) + (f" and {more:,} more" if more > 0 else "")]
+    parts += [f"{counted(len(status.not_done), 'order')} not done"] if status.not_done else []
+    parts += [f"{counted(status.unread_orders, 'order')} not taken in yet"] if status.unread_orders else []
+    return "; ".join(filter(None, parts))
 
 
 def _found(status: Status) -> str:

@@ -17,6 +17,7 @@ from focused.report.reasons import reasons
 from focused.report.text import counted, short, signed
 from focused.report.waiting import place_of
 from focused.report.words import Feature, in_order
+from focused.safety.patterns import Patterns
 
 _MOST_WORDS = 14
 _LONGEST_CHAIN = 20
@@ -55,7 +56,8 @@ def find_link(reader: CrawlReader, url: str) -> LinkLine:
     hint = f" Did you mean {short(near.url, 300)}?" if near else ""
     raise UnknownLink(
         f"{short(url, 200)} is not known to this crawl: no page that was fetched links to it, or the link was not "
-        f"admitted (a host outside the topic's scope, an excluded pattern, a trap, a limit of depth, a full frontier)."
+        f"admitted (a host outside the topic's scope, an excluded pattern, an order to leave it out, a trap, a limit "
+        f"of depth, a full frontier)."
         f"{hint}"
     )
 
@@ -73,6 +75,7 @@ class _Story:
         self._most = most
         self._prioritizer: Prioritizer | None = None
         self._no_model = ""
+        self._steering = reader.steering()
         self._unread = {mark.url: [mark] for mark in unread_marks(reader)}
         try:
             self._prioritizer, self._when = saved_prioritizer(reader)
@@ -123,8 +126,16 @@ class _Story:
 
     def _waiting(self, link: LinkLine) -> Iterator[str]:
         yield f"It is waiting; it was found at depth {link.depth}."
+        yield from self._ordered(link)
         if self._prioritizer is not None:
             yield from place_of(self._reader.waiting_links(self._prioritizer), link)
+
+    def _ordered(self, link: LinkLine) -> Iterator[str]:
+        """What users have ordered of its host or address."""
+        if pattern := Patterns(self._steering.left_out).match(link.url, link.host):
+            yield f"Left out by an order ({short(pattern, 300)}): it will not be fetched when its turn comes."
+        elif pattern := Patterns(self._steering.preferred).match(link.url, link.host):
+            yield f"Preferred by an order ({short(pattern, 300)}): a score s counts as (1 + s) / 2 among the others."
 
     def _redirect(self, link: LinkLine) -> Iterator[str]:
         for _ in range(_LONGEST_CHAIN):

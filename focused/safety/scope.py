@@ -19,6 +19,7 @@ from functools import lru_cache
 
 from focused.bounded import Bounded
 from focused.pages.urls import url_to_host
+from focused.safety.patterns import Patterns
 from focused.safety.sessions import clean
 
 _REMEMBERED = 50_000
@@ -70,10 +71,14 @@ class Rules:
 
 
 class Scope:
-    """Decides on links, page by page. ``refused`` counts those that were not let in, by reason."""
+    """Decides on links, page by page. ``refused`` counts those that were not let in, by reason.
+
+    ``left_out`` is what users have ordered to be left out while the crawl runs.
+    """
 
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
+        self.left_out = Patterns()
         self.refused: Counter[str] = Counter()
         self._allow = _any_of(rules.allow)
         self._deny = _any_of(rules.deny)
@@ -90,6 +95,8 @@ class Scope:
         admitted: list[str | None] = []
         for url in urls:
             address, reason = self._verdict(url) if len(url) <= _LONGEST_REMEMBERED else self._judge(url)
+            if address and self.left_out and self.left_out.match(address, url_to_host(address)):
+                address, reason = None, "left_out"
             if reason:
                 self.refused[reason] += 1
             admitted.append(address)

@@ -13,6 +13,7 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.utils.asyncio import CallLaterResult, call_later
 
+from focused.frontier.inbox import Order
 from focused.frontier.store import SEED_RANK, Lease, LinkHost, NewLink, Outcome, StoreBroken
 from focused.job import OpenJob
 from focused.pages.urls import join, url_to_host
@@ -96,6 +97,15 @@ class Beside(Dispatcher):
         for _ in lease.chain:
             self._count(Outcome.REDIRECT)
         return lease
+
+    def pause(self, is_paused: bool) -> None:
+        """The scheduler is not ours: the engine asks it for nothing."""
+        (self.crawler.engine.pause if is_paused else self.crawler.engine.unpause)()
+
+    def cannot(self, order: Order) -> str:
+        if order.verb in {"leave-out", "prefer"} or order.value.startswith("per_host="):
+            return "which link is next, and which are left out, another scheduler than Focused's decides here"
+        return ""
 
     def fetch_soon(self, requests: Sequence[Request]) -> None:
         for request in requests:

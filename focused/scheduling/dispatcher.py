@@ -11,6 +11,8 @@ from scrapy.crawler import Crawler
 from scrapy.http import Response
 from scrapy.utils.defer import _schedule_coro
 
+from focused.frontier.inbox import Order
+from focused.frontier.steering import PreferringStore
 from focused.frontier.store import (
     SEED_RANK,
     Admitted,
@@ -50,8 +52,6 @@ class Dispatcher(Component):
         # Can the store not be written? Is its file gone?
         self.is_broken = self.is_gone = False
         self.cannot_begin = ""
-        # No more pages, and relevant ones, than these are handed out; 0: any number.
-        self.most_pages = self.most_found = 0
         self._engine = EngineAccess(crawler)
         self._outcomes = OutcomeNoter(crawler)
         self._company = Company()
@@ -104,6 +104,15 @@ class Dispatcher(Component):
 
     def finish(self) -> None:
         """Write what is still to be written before the job is read."""
+
+    def pause(self, is_paused: bool) -> None:
+        """Hand out nothing, or go on. Whoever pauses does not end."""
+        raise NotImplementedError
+
+    def cannot(self, order: Order) -> str:
+        """Why an order cannot be carried out here; '' if it can be."""
+        is_missing = order.verb == "prefer" and not isinstance(self.store, PreferringStore)
+        return "where this crawl is kept no links can go before others" if is_missing else ""
 
     def let_go_of_lost(self) -> None:
         """Forget what waits to be sent again under leases that were lost."""

@@ -62,7 +62,9 @@ def open_job(crawler: Crawler, parts: Parts) -> OpenJob:
     folder = Path(given or _temporary_folder(crawler))
     store = open_folder(parts, folder, crawler.settings)
     training = LocalTraining(store, parts.trainer)
-    return OpenJob(store, training, Company(), folder, lasts=given is not None, inbox=FileInbox(folder))
+    return OpenJob(
+        store, training, Company(), folder, lasts=given is not None, inbox=FileInbox(folder), name=str(folder)
+    )
 
 
 def _temporary_folder(crawler: Crawler) -> str:

@@ -61,6 +61,7 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
         self._kept_here: deque[Request] = deque()
         self._keys_here: set[int] = set()
         self._postponed: Counter[int] = Counter()
+        self._is_paused = False
         self._busy: Counter[int] = Counter()
         self._last: dict[int, float] = {}
         self._sleeping: dict[str, float] = {}
@@ -68,7 +69,6 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
         self._flusher: CallLaterResult | None = None
         settings = crawler.settings
         self._most_out: int = settings.getint("CONCURRENT_REQUESTS")
-        self._per_host: int = read(settings, "FOCUSED_STOP_PER_HOST")
         self._postponed_times: int = read(settings, "FOCUSED_POSTPONED_TIMES")
         crawler.signals.connect(self._spider_opened, signals.spider_opened)
 
@@ -110,7 +110,11 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
                 self.give_up(error)
 
     def has_pending_requests(self) -> bool:
-        if self.is_broken or self._is_done():
+        if self.is_broken:
+            return False
+        if self._is_paused:
+            return True
+        if self._is_done():
             return False
         standing = self.store.standing()
         return bool(standing.waiting or standing.leased_elsewhere or self._coming_back or self._kept_here)
@@ -133,7 +137,7 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
             self._settle()
             # Links under way are fetched again after a crash, so their number is bounded: not by the downloader's
             # view alone, which forgets those at callback and pipelines.
-            if self._is_done() or self._is_full() or 0 < self._most_out <= len(self._out):
+            if self._is_paused or self._is_done() or self._is_full() or 0 < self._most_out <= len(self._out):
                 return None
             if self._kept_here:
                 return self._kept_here.popleft()
@@ -141,6 +145,9 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
         except StoreBroken as error:
             self.give_up(error)
             return None
+
+    def pause(self, is_paused: bool) -> None:
+        self._is_paused = is_paused
 
     def sleep(self, host: str, seconds: float) -> None:
         """Fetch nothing from a host for some time."""
@@ -169,8 +176,12 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
 
     def _refusal(self, lease: Lease) -> str:
         """Why a link is not to be fetched: its host is full, or the rules were others when it came in."""
-        if 0 < self._per_host <= lease.host.pages:
-            return f"limit of {self._per_host} pages per host"
+        per_host = self.parts.stops.per_host
+        if 0 < per_host <= lease.host.pages:
+            return f"limit of {per_host} pages per host"
+        if pattern := self.parts.scope.left_out.match(lease.url, lease.host.name):
+            self.crawler.stats.inc_value("focused/steer/left_out")
+            return f"left out by an order: {pattern}"
         reason = self.parts.scope.refusal(lease.url, lease.host.name, lease.depth, is_given=not lease.source)
         if reason and lease.seed:
             seed = Request(lease.url, meta={"is_start_request": True})
@@ -312,22 +323,24 @@ class FrontierScheduler(Dispatcher, BaseScheduler):
 
     def _has_all_out(self, host: LinkHost, busy: int) -> bool:
         """Are as many pages of a host on their way as it may still give?"""
-        left = self._per_host - host.pages
-        return bool(self._per_host) and 0 < left <= busy
+        per_host = self.parts.stops.per_host
+        return bool(per_host) and 0 < per_host - host.pages <= busy
 
     def _is_full(self) -> bool:
         """Are as many pages out as may still come?"""
-        if not self.most_pages or self._coming_back:
+        most = self.parts.stops.pages
+        if not most or self._coming_back:
             return False
         standing = self.store.standing()
-        return standing.pages + len(self._out) + standing.leased_elsewhere >= self.most_pages
+        return standing.pages + len(self._out) + standing.leased_elsewhere >= most
 
     def _is_done(self) -> bool:
         """Are as many pages there as were asked for? (Of those that are out elsewhere, some may come to nothing.)"""
-        if not (self.most_pages or self.most_found):
+        stops = self.parts.stops
+        if not (stops.pages or stops.found):
             return False
         standing = self.store.standing()
-        return 0 < self.most_pages <= standing.pages or 0 < self.most_found <= standing.found
+        return 0 < stops.pages <= standing.pages or 0 < stops.found <= standing.found
 
     def _wake_at(self, wake: float | None) -> None:
         if wake is None:

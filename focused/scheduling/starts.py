@@ -24,6 +24,7 @@ from focused.arrays import Damaged
 from focused.defaults import DEFAULTS, read
 from focused.enabling import scheduler_of
 from focused.frontier.records import FILE, Lock, damaged, file_of, read_records
+from focused.frontier.steering import STEERING, Steering
 from focused.frontier.store import FrontierStore, JobRefused
 from focused.parts import Parts, choose_prioritizer
 from focused.prioritizers.base import Prioritizer
@@ -98,7 +99,12 @@ class _About(msgspec.Struct):
     versions: dict[str, str] = {}
 
 
-_NOTES: dict[str, Any] = {ABOUT: _About, STARTS: list[_Start], CRITIC_STATE: dict[str, Any]}
+_NOTES: dict[str, Any] = {
+    ABOUT: _About,
+    STARTS: list[_Start],
+    CRITIC_STATE: dict[str, Any],
+    STEERING: Steering,
+}
 
 
 def check_scheduler(folder: Path, settings: BaseSettings) -> None:

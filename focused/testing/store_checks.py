@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from focused.critics.base import Verdict
 from focused.frontier.inbox import LETTERS
+from focused.frontier.steering import STEERING, PreferringStore, Steering
 from focused.frontier.store import (
     SEED_RANK,
     SURE,
@@ -27,6 +28,7 @@ from focused.frontier.store import (
 )
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Combination, Lessons, Prioritizer
+from focused.safety.patterns import Patterns
 
 OpenStore = Callable[[Prioritizer], FrontierStore]
 """Opens one and the same crawl, again and again; a crawl that nobody knows yet the first time."""
@@ -448,8 +450,46 @@ def what_is_read_from_an_inbox_is_kept_once(driver: StoreDriver) -> None:
     news = store.news
     assert not store.keep_answers([no], read=(0, 9))
     assert (store.answers(), store.noted(LETTERS), store.news) == ({link: yes}, "7", news)
-    assert store.keep_answers([], read=(7, 9))
-    assert driver.again().noted(LETTERS) == "9"
+    paused, goes_on = Steering(is_paused=True).to_text(), Steering().to_text()
+    assert store.keep_answers([], read=(7, 9), steering=paused)
+    store = driver.again()
+    assert (store.noted(LETTERS), store.noted(STEERING)) == ("9", paused)
+    assert not store.keep_answers([], read=(7, 11), steering=goes_on)
+    assert store.keep_answers([], read=(9, 11))
+    assert driver.again().noted(STEERING) == paused
+
+
+def preferred_links_go_before_others_of_similar_worth(driver: StoreDriver) -> None:
+    """Where the store allows that: those that wait, those that come, and those that are scored anew; until no more."""
+    if not isinstance(driver.store, PreferringStore) or not isinstance(driver.store, AnswerStore):
+        return
+    driver.seed("http://seed/")
+    found = [("http://h/best", 0.9), ("http://h/good", 0.6), ("http://pre/good", 0.5), ("http://pre/a/poor", 0.1)]
+    driver.page("http://seed/", 0.5, found)
+
+    def prefer(place: int, *patterns: str) -> None:
+        store: Any = driver.store
+        note = Steering(preferred=patterns).to_text()
+        assert store.keep_answers([], read=(place, place + 1), steering=note)
+        store.prefer(Patterns(patterns))
+        driver.rescore()
+        store = driver.again()
+        store.prefer(Patterns(patterns))
+
+    prefer(0, "pre")
+    # (1 + 0.5) / 2 = 0.75 and (1 + 0.1) / 2 = 0.55; a seed of the host stays a seed.
+    driver.page("http://h/best", 0.5, [("http://sub.pre/new", 0.3), ("http://pre/a/poor", 0.1)])
+    driver.seed("http://pre/seed")
+    first = [driver.lease() for _ in range(3)]
+    assert [one.url for one in first if one] == ["http://pre/seed", "http://pre/good", "http://sub.pre/new"]
+    assert [one.score for one in first if one] == [0, 0.75, np.float32(0.65)]
+    for one in first:
+        assert one is not None
+        driver.store.postpone(one)
+    driver.store.prioritizer = Told(0.5)
+    prefer(1, "http://pre/a/*")
+    expected = ["http://pre/seed", "http://pre/a/poor", "http://h/good", "http://pre/good", "http://sub.pre/new"]
+    assert driver.all() == expected
 
 
 def what_was_learned_and_noted_is_kept(driver: StoreDriver) -> None:
@@ -481,6 +521,7 @@ CHECKS: tuple[Callable[[StoreDriver], None], ...] = (
     what_is_said_of_a_page_is_its_verdict,
     what_is_said_of_a_link_is_said_of_the_page_behind_it,
     what_is_read_from_an_inbox_is_kept_once,
+    preferred_links_go_before_others_of_similar_worth,
     what_was_learned_and_noted_is_kept,
 )
 """What `check_store` checks, one by one."""

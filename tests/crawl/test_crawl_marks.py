@@ -8,15 +8,11 @@ import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
-from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
 import pytest
-from scrapy.cmdline import ScrapyArgumentParser
-from scrapy.exceptions import UsageError
 from scrapy.settings import Settings
 
 from focused.commands.mark import Command
@@ -34,6 +30,7 @@ from focused.report.job_reader import JobReader
 from focused.report.marks import read_marks
 from focused.report.reader import CrawlReader
 from focused.report.why import explain_link
+from tests.crawl.commands import run_here
 
 ROOT = Path(__file__).parents[2]
 HUB, FAR = "http://hub.example/", "http://far.example/x"
@@ -60,21 +57,8 @@ def mark(place: object, *words: str) -> tuple[int, str]:
 
 
 def mark_here(place: object, *words: str, given: str = "") -> tuple[int, str]:
-    """The same in this process, which is a matter of milliseconds."""
-    command, said = Command(), StringIO()
-    command.settings = Settings()
-    parser = ScrapyArgumentParser(prog="scrapy mark", conflict_handler="resolve")
-    with redirect_stdout(said), redirect_stderr(said), pytest.MonkeyPatch.context() as patched:
-        patched.setattr(sys, "stdin", TextIOWrapper(BytesIO(given.encode())))
-        try:
-            command.add_options(parser)
-            opts, args = parser.parse_known_args([str(place), *words])
-            command.run(args, opts)
-        except UsageError as error:
-            return 2, str(error)
-        except SystemExit as ended:
-            return int(str(ended.code)), said.getvalue()
-    return command.exitcode, said.getvalue().strip()
+    """The same in this process."""
+    return run_here(Command(), place, *words, given=given)
 
 
 def until(condition: Callable[[], Any], crawler: CrawlProcess) -> None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -40,8 +41,8 @@ def inbox(tmp_path: Path) -> FileInbox:
     return FileInbox(tmp_path)
 
 
-def read_all(inbox: FileInbox, most: int = 1_000) -> list[Mark]:
-    found, place = [], 0
+def read_all(inbox: FileInbox, most: int = 1_000) -> list[Any]:
+    found, place = list[Any](), 0
     while (letters := inbox.read_from(place, most)).end != place:
         found += letters.letters
         place = letters.end
@@ -98,7 +99,7 @@ def test_what_cannot_be_read_is_skipped_and_counted(inbox: FileInbox, tmp_path: 
     place = skipped = 0
     while (letters := inbox.read_from(place, 99)).end != place:
         place, skipped = letters.end, skipped + letters.skipped
-        found = letters.letters
+        found: list[Any] = letters.letters
     assert [one.url for one in found] == ["http://h.example/1"]
     assert skipped >= 1
 
@@ -108,7 +109,8 @@ def test_a_file_that_was_begun_anew_is_read_from_its_beginning(inbox: FileInbox,
     place = inbox.end()
     (tmp_path / FILE_NAME).unlink()
     inbox.append([mark(3)])
-    assert [one.url for one in inbox.read_from(place, 9).letters] == ["http://h.example/3"]
+    read: list[Any] = inbox.read_from(place, 9).letters
+    assert [one.url for one in read] == ["http://h.example/3"]
 
 
 def test_what_is_no_file_is_refused(inbox: FileInbox, tmp_path: Path) -> None:

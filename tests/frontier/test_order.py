@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from focused.frontier.order import Order, scores_to_bits, sort
+from focused.frontier.order import LinkOrder, scores_to_bits, sort
 from focused.frontier.table import LinkTable
 
 HOSTS = 4
@@ -25,7 +25,7 @@ class Links:
 
     def __init__(self):
         self.table = LinkTable()
-        self.order = Order(self.table)
+        self.order = LinkOrder(self.table)
 
     def put(self, link, host, score):
         self.table.host[link] = host

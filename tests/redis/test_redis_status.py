@@ -385,7 +385,7 @@ def test_a_node_of_a_cluster_and_its_client_are_asked_alike(redis_cluster: Redis
 # --- the command -------------------------------------------------------------------------------------------------
 
 KEYS = {
-    "unread",
+    *("unread", "paused", "orders", "not_done", "unread_orders"),
     *("crawl", "server", "state", "running", "topic", "prioritizer", "critic", "ran", "workers", "trainer"),
     *(
         "pages",

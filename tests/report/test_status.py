@@ -332,7 +332,20 @@ KEYS = {
         "waiting",
         "leased",
     ),
-    *("hosts_waiting", "waiting_by_host", "unfollowed", "answers", "model", "lessons", "read", "seconds"),
+    *(
+        "hosts_waiting",
+        "waiting_by_host",
+        "unfollowed",
+        "answers",
+        "paused",
+        "orders",
+        "not_done",
+        "unread_orders",
+        "model",
+        "lessons",
+        "read",
+        "seconds",
+    ),
 }
 
 

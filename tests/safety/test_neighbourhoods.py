@@ -9,7 +9,7 @@ from scrapy.settings import Settings
 from scrapy.utils.test import get_crawler
 
 from focused.defaults import DEFAULTS, SETTINGS
-from focused.frontier.order import Order
+from focused.frontier.order import LinkOrder
 from focused.frontier.store import Closed
 from focused.frontier.table import LinkTable
 from focused.safety.neighbourhoods import (
@@ -339,7 +339,7 @@ class Frontier:
         self.crawl, self.names, self.asked = crawl, hosts, 0
         self.table = LinkTable()
         self.table.grow(len(hosts) + 1)
-        self.order = Order(self.table)
+        self.order = LinkOrder(self.table)
         for n, _ in enumerate(hosts, 1):
             self.put(n, n)
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from scrapy.settings import Settings
 
 from focused.defaults import read_all
+from focused.safety.patterns import Patterns
 from focused.safety.scope import Rules, Scope
 from focused.safety.sessions import clean
 from focused.topics.arguments import parse_arguments
@@ -183,3 +184,14 @@ def test_other_parameters_are_kept(url):
 def test_cleaning_twice_is_cleaning_once(pieces):
     once = clean("http://a.com/" + "".join(pieces))
     assert clean(once) == once
+
+
+def test_what_users_order_to_be_left_out_is_not_let_in_until_they_take_it_back():
+    scope = Scope(Rules())
+    urls = ["http://a.example/1", "http://b.example/forum/2?sid=1", "http://c.example/3"]
+    assert None not in scope.admit(urls, 1)
+    scope.left_out = Patterns(["a.example", "http://b.example/forum/*"])
+    assert scope.admit(urls, 1) == [None, None, urls[2]]
+    assert scope.refused == {"left_out": 2}
+    scope.left_out = Patterns()
+    assert None not in scope.admit(urls, 1)

@@ -234,11 +234,12 @@ function OPS.verdicts(op)
 end
 
 -- What somebody said of pages; so many of the answers say something. If it was read from the inbox, between which places:
--- false if another worker was first.
+-- false if another worker was first. What follows from the orders that were read with it, if there were any.
 function OPS.keep_answers(op)
   if op[4] then
     if tonumber(call('HGET', NOTES, 'inbox') or 0) ~= op[4] then return false end
     call('HSET', NOTES, 'inbox', op[5])
+    if op[6] then call('HSET', NOTES, 'steering', op[6]) end
   end
   for b, raw in pairs(op[2]) do
     b = behind(b)

@@ -47,7 +47,13 @@ _ENTRIES, _SOME_HOSTS = 100, 50
 
 
 def read_redis_status(
-    client: Redis, crawl: str, server: str, start_urls: StartList, most_hosts: int, *, unread: int = 0
+    client: Redis,
+    crawl: str,
+    server: str,
+    start_urls: StartList,
+    most_hosts: int,
+    *,
+    told: Mapping[str, Any] | None = None,
 ) -> RedisStatus | None:
     """The status of a crawl now; None if there is no such crawl. ``server`` is what to call the place."""
     began = monotonic()
@@ -67,7 +73,7 @@ def read_redis_status(
         **found.links(),
         **found.learned(),
         answers=found.answers(),
-        unread=unread,
+        **(told or {}),
         memory=found.memory(),
         read=datetime.now(UTC).isoformat(timespec="seconds"),
         seconds=round(monotonic() - began, 3),

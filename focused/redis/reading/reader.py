@@ -23,6 +23,7 @@ from redis.exceptions import RedisError
 from scrapy.settings import BaseSettings
 
 from focused.frontier.inbox import LETTERS
+from focused.frontier.steering import STEERING, Steering
 from focused.frontier.store import SEED_RANK, Answer, JobRefused, Outcome, State
 from focused.pages.evidence import Evidence
 from focused.pages.urls import url_to_key
@@ -34,7 +35,7 @@ from focused.redis.records import HEAD, Packing, bytes_to_answer
 from focused.redis.server import UNREADABLE, crawls_on, is_at_work, prefix_of
 from focused.redis.store import FORMAT
 from focused.redis.workers.connection import connect, server_name, start_urls_key
-from focused.report.marks import unread_marks
+from focused.report.marks import told_to
 from focused.report.reader import CrawlReader, LinkLine, PageLine, PageTable, WaitingLinks
 from focused.report.status import MOST_HOSTS
 from focused.report.text import short
@@ -137,8 +138,8 @@ class RedisReader(CrawlReader):
     @_guarded
     def status(self, most_hosts: int = MOST_HOSTS) -> RedisStatus:
         self._check_format()
-        unread = len(unread_marks(self))
-        status = read_redis_status(self._client, self.name, self.place, self._start_urls(), most_hosts, unread=unread)
+        told, seeds = told_to(self), self._start_urls()
+        status = read_redis_status(self._client, self.name, self.place, seeds, most_hosts, told=told)
         if status is None:
             raise JobRefused(f"there is no crawl {self.name!r} at {self.place} any more")
         return status
@@ -157,6 +158,10 @@ class RedisReader(CrawlReader):
     @_guarded
     def inbox_place(self) -> int:
         return int(self._ask("hget", "notes", LETTERS) or 0)
+
+    @_guarded
+    def steering(self) -> Steering:
+        return Steering.of(self._ask("hget", "notes", STEERING))
 
     @_guarded
     def about(self) -> dict[str, Any]:

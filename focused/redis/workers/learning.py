@@ -43,6 +43,8 @@ _LONGEST_ROLE, _SHORTEST_ROLE = 10.0, 3.0
 # nothing.
 _REST, _REST_LOADED = 3.0, 20.0
 _AFTER_FAILURE = 1.0
+RANKED = "preferred"
+"""The note that says which links go before others in the order that Redis has."""
 
 
 class PooledTraining(Training):
@@ -81,16 +83,26 @@ class SharedLearning:
         self._tried_at = self._tried_answers = 0
         self._closing = Lock()
         self._is_stale = False
+        self._ranked = store.noted(RANKED) or ""
         self._rests_until = self._next_step = 0.0
         self._trains = self._has_begun = self._busy = self._is_closed = False
 
     def renew(self) -> None:
         """Take or keep the role of the trainer, if it is free and there is something to do for one."""
+        others_come_first = self._preferred != self._ranked
         wanted = self.parts.prioritizer.learns or self._most_waiting > 0 or self._critic is not None
-        self._trains = wanted and self.store.train(self._role)
+        self._trains = (wanted or others_come_first) and self.store.train(self._role)
+        if others_come_first and self._trains:
+            # Another worker may have seen to it.
+            self._ranked = self.store.noted(RANKED) or ""
+            self._is_stale |= self._preferred != self._ranked
         if not self._trains:
             # Should the one who has the role die, what could not be published is tried again.
             self._tried_answers = 0
+
+    @property
+    def _preferred(self) -> str:
+        return "\n".join(self.store.preferred.texts)
 
     def tell(self) -> None:
         """Tell the other components, once all pages were judged by the newest critic."""
@@ -298,9 +310,12 @@ class SharedLearning:
         )
 
     async def _rescore(self) -> None:
-        began, rows = monotonic(), self.store.standing().evidence
+        began, rows, preferred = monotonic(), self.store.standing().evidence, self._preferred
         await _in_thread(partial(self._rescorer.run, self.store.prioritizer, rows))
         self._is_stale = False
+        if preferred != self._ranked and not self.store.server.is_ending():
+            self.store.note(RANKED, preferred)
+            self._ranked = preferred
         self._rests_until = monotonic() + _REST * (monotonic() - began)
         self.crawler.stats.inc_value("focused/rescore/count")
         self.crawler.stats.inc_value("focused/rescore/rows", rows)

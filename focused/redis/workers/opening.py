@@ -74,7 +74,8 @@ def open_job(crawler: Crawler, parts: Parts) -> OpenJob:
     candidates = SharedCandidates(store)
     inbox = RedisInbox(store.server.client, store.server.crawl, store.server.read)
     training = PooledTraining(parts, store)
-    return OpenJob(store, training, company, candidates=candidates, inbox=inbox, neighbours=neighbours)
+    name = f"{server_name(crawler.settings)} --crawl {store.server.crawl}"
+    return OpenJob(store, training, company, candidates=candidates, inbox=inbox, neighbours=neighbours, name=name)
 
 
 def join(parts: Parts, settings: BaseSettings, is_ending: Callable[[], bool]) -> RedisStore:
