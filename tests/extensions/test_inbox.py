@@ -59,7 +59,7 @@ class Crawl:
         nobody = cast("Any", SimpleNamespace())
         parts.job = OpenJob(self.store, nobody, nobody, inbox=self.inbox, name="jobs/x")
         parts.frontier = self.frontier = Frontier(self.store)
-        parts.learning = SimpleNamespace(is_waited_for=False)
+        parts.learning = SimpleNamespace(catch_up=lambda: None, is_waited_for=False)
         self.extension = InboxExtension(crawler)
 
 
