@@ -10,8 +10,8 @@ class LinkTable:
 
     ``base`` is added to it: the place of seeds and of requests without evidence. ``is_listed`` and ``bits`` belong to
     the `LinkOrder`: is the link in it, and at which place? ``pieces`` counts all evidence seen, kept or not;
-    ``version`` is the prioritizer's that made the score; ``relevance`` is NaN until the link's page was judged; ``late`` counts
-    lessons from links found after that. ``preferred`` links go before others of similar worth.
+    ``version`` is the prioritizer's that made the score; ``relevance`` is NaN until the link's page was judged;
+    ``late`` counts lessons from links found after that. ``preferred`` links go before others of similar worth.
     """
 
     def __init__(self) -> None:
