@@ -111,6 +111,12 @@ class CrawlReader(Protocol):
     def close(self) -> None:
         """Let go of files and connections."""
 
+    def rest(self) -> None:
+        """Let go of files until something is read again: JobRefused then if they are not there any more.
+
+        For one who reads again and again. What was checked when the reader was made is not checked again.
+        """
+
     # --- how it was made, and its status ----------------------------------------------------------------------
 
     def status(self, most_hosts: int = MOST_HOSTS) -> Status:
@@ -139,6 +145,12 @@ class CrawlReader(Protocol):
 
     def pages(self, links: Sequence[int]) -> list[PageLine]:
         """The pages of some links, in this order; links without a page are left out."""
+
+    def pages_after(self, order: int) -> list[PageLine]:
+        """The pages with a greater number, in the order of fetching, without duplicates.
+
+        One that took long may come in after others with greater numbers.
+        """
 
     def gists(self, links: Sequence[int]) -> dict[int, bytes]:
         """What is kept of the pages of some links, to judge them anew; pages of which nothing is are left out."""

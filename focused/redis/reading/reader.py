@@ -132,6 +132,9 @@ class RedisReader(CrawlReader):
     def close(self) -> None:
         self._client.close()
 
+    def rest(self) -> None:
+        """Its connections cost nothing, and are used again."""
+
     # --- how it was made, and its status ----------------------------------------------------------------------
 
     @_guarded
@@ -208,6 +211,22 @@ class RedisReader(CrawlReader):
         return lines
 
     @_guarded
+    def pages_after(self, order: int) -> list[PageLine]:
+        """The latest by their items, whose addresses lead to their links: all pages are one long scan."""
+        self._check_format()
+        if not order:
+            links, heads, _ = self._judged()
+            return self.pages(links[heads["outcome"] == Outcome.PAGE].tolist())
+        last, lines = self._last_order(), []
+        for first in range(order + 1, last + 1, _AT_ONCE):
+            orders = [str(number) for number in range(first, min(first + _AT_ONCE, last + 1))]
+            urls = [json.loads(item).get("url", "") for item in self._ask("hmget", "items", orders) if item]
+            keys = [url_to_key(url).to_bytes(8, "big") for url in urls]
+            entries = self._ask("hmget", "ids", keys) if keys else []
+            lines += self.pages([int.from_bytes(entry[:4], "big") for entry in entries if entry])
+        return sorted((line for line in lines if line.order > order), key=lambda line: line.order)
+
+    @_guarded
     def gists(self, links: Sequence[int]) -> dict[int, bytes]:
         orders = [str(page.order) for page in self.pages(links)]
         kept = self._ask("hmget", "gists", orders) if orders else []
@@ -215,14 +234,17 @@ class RedisReader(CrawlReader):
 
     def items(self) -> Iterator[dict[str, Any]]:
         with _reading(self.place):
-            last = int(self._ask("hget", "meta", "order") or 0)
-            if last > _ORDERS_PER_PAGE * (self._ask("hlen", "pages") + _AT_ONCE):
-                raise ValueError(f"{last:,} pages are too many")
-            revised = self._revised()
+            last, revised = self._last_order(), self._revised()
         for first in range(1, last + 1, _AT_ONCE):
             orders = range(first, first + _AT_ONCE)
             found = zip(orders, self._ask("hmget", "items", [str(order) for order in orders]), strict=True)
             yield from (self._item(order, item) | revised.get(order, {}) for order, item in found if item)
+
+    def _last_order(self) -> int:
+        last = int(self._ask("hget", "meta", "order") or 0)
+        if last > _ORDERS_PER_PAGE * (self._ask("hlen", "pages") + _AT_ONCE):
+            raise ValueError(f"{last:,} pages are too many")
+        return last
 
     def _item(self, order: int, item: bytes) -> dict[str, Any]:
         with _reading(self.place):

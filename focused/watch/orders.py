@@ -1,0 +1,72 @@
+"""Letters to a crawl from what a page or a program sends as JSON: marks, and orders that steer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import msgspec
+
+from focused.frontier.inbox import Letter, Mark
+from focused.problems import Problems, ProblemsError
+from focused.report.marks import make_mark
+
+MOST_MARKS = 20_000
+_LONGEST = 8_000
+Verb = Literal["pause", "go-on", "end", "limit", "seed", "leave-out", "prefer", "drop"]
+_ALONE = {"pause", "go-on", "end"}
+
+
+class SteeringOrder(Letter, frozen=True, kw_only=True, tag="order"):
+    """What a crawl is to do: a verb, and what it is about."""
+
+    verb: Verb
+    value: str = ""
+
+
+class _Asked(msgspec.Struct, forbid_unknown_fields=True):
+    url: str
+    said: str
+    class_name: str = msgspec.field(default="", name="class")
+
+
+class _Marks(msgspec.Struct, forbid_unknown_fields=True):
+    marks: list[_Asked]
+
+
+class _Orders(msgspec.Struct, forbid_unknown_fields=True):
+    verb: Verb
+    value: str = ""
+
+
+def to_marks(body: bytes) -> list[Mark]:
+    """The marks in a body; ValueError that names all that are wrong, and then none is noted."""
+    asked = _decode(body, _Marks).marks
+    if len(asked) > MOST_MARKS:
+        raise ValueError(f"{len(asked):,} marks are too many at once: send at most {MOST_MARKS:,}")
+    problems, marks = Problems(), []
+    for number, one in enumerate(asked, 1):
+        try:
+            marks.append(make_mark(one.said, one.url, one.class_name))
+        except ValueError as error:
+            problems.add(f"mark {number}", str(error))
+    problems.raise_as(ProblemsError)
+    return marks
+
+
+def to_order(body: bytes) -> Sequence[Letter]:
+    """The order in a body; ValueError if it says nothing that a crawl could do."""
+    asked = _decode(body, _Orders)
+    value = asked.value.strip()
+    if bool(value) == (asked.verb in _ALONE):
+        raise ValueError(f"{asked.verb!r} {'takes no value' if value else 'needs a value'}")
+    if len(value) > _LONGEST:
+        raise ValueError(f"the value has more than {_LONGEST:,} characters")
+    return [SteeringOrder(verb=asked.verb, value=value)]
+
+
+def _decode(body: bytes, kind: Any) -> Any:
+    try:
+        return msgspec.json.decode(body, type=kind)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        raise ValueError(f"this is not the JSON that is wanted: {error}") from error
