@@ -14,7 +14,7 @@ from focused.report.text import short
 from focused.report.words import WordTable, in_order
 
 _MOST_WORDS = 10
-_LEAST = 0.05
+_LEAST = 0.1
 """What weighs less did not speak."""
 
 

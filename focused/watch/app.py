@@ -28,6 +28,7 @@ _EVERY, _HEARTBEAT, _MOST_STREAMS = 1.0, 15.0, 64
 _LONGEST_WORDS, _LONGEST_URL, _MOST_ROWS, _MOST_NEAR = 200, 8_000, 500, 30
 _SAID = ("", "yes", "no", "unknown", "nothing")
 _STATIC = {
+    "icon.svg": "image/svg+xml",
     "watch.css": "text/css",
     **dict.fromkeys(("common.js", "crawl.js", "found.js", "index.js"), "text/javascript"),
 }

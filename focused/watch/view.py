@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,13 +18,13 @@ from focused.report.learned import AtOffset, LearnedWord, learned_by_offset, sav
 from focused.report.nearby import text_near
 from focused.report.questions import pages_to_ask_about
 from focused.report.reader import CrawlReader, PageLine, PageTable
-from focused.report.status import LATELY, Status, status_lines
+from focused.report.status import LATELY, Status
 from focused.report.text import OUTCOMES, counted, short
 from focused.report.waiting import next_links
 from focused.watch.crawls import Seen, Watched
 from focused.watch.found import HostTally, page_json
 
-_LATEST, _MOST_HOSTS, _MOST_WORDS, _MOST_SEEDS = 25, 15, 12, 20
+_LATEST, _MOST_HOSTS, _MOST_WORDS, _MOST_SEEDS = 12, 10, 12, 20
 _GROUPS = (
     ("in the text of a link", lambda offset: offset == 0),
     ("around a link", lambda offset: offset not in {0, ADDRESS, NAMED}),
@@ -81,9 +81,18 @@ def _view(status: Status, seen: Seen, hosts: Mapping[str, HostTally]) -> dict[st
         "hosts": _hosts(status, hosts),
         "hosts_waiting": status.hosts_waiting,
         "sparing": _sparing(settings),
-        "lines": [line.strip() for line in status_lines(status)],
+        "lines": [[label, short(words, 1_000)] for label, words in _lines(status)],
         "latest": [page_json(page, marks) for page in seen.pages[: -_LATEST - 1 : -1]],
     }
+
+
+def _lines(status: Status) -> Iterator[tuple[str, str]]:
+    """What is shown of it as words, not as a figure."""
+    yield status.place_line()
+    yield "prioritizer", f"{status.prioritizer or 'not recorded'}; {status.learned_in_words()}"
+    yield "critic", status.critic or "not recorded"
+    yield from status.further_lines()
+    yield from (("", line.strip()) for line in status.further_lists() if line.strip())
 
 
 def _hosts(status: Status, tallies: Mapping[str, HostTally]) -> list[dict[str, Any]]:

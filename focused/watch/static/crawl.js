@@ -143,7 +143,7 @@ function showFigures(crawl) {
       .map(([label, text]) => make("td", { class: "n", "data-label": label }, text)))));
   byId("hosts-more").textContent = `Links of ${number(crawl.hosts_waiting)} hosts wait. Shown are those of which most wait, and those with most relevance.`;
   byId("sparing").replaceChildren(...crawl.sparing.map(line => make("li", {}, line)));
-  byId("lines").replaceChildren(...crawl.lines.slice(1).filter(Boolean).map(line => make("li", {}, line)));
+  byId("lines").replaceChildren(...crawl.lines.map(([label, words]) => make("li", {}, label ? make("span", { class: "soft" }, `${label}: `) : "", words)));
 }
 async function showChart(count, isNew) {
   const width = Math.floor(byId("chart").clientWidth);
@@ -190,6 +190,8 @@ document.addEventListener("visibilitychange", () => {
   if (!document.hidden) listen();
 });
 
+const short = text => text.length > 90 ? `${text.slice(0, 89)}…` : text;
+
 // --- what is asked for ---------------------------------------------------------------------------------------------
 
 async function why(url) {
@@ -204,16 +206,17 @@ function onClick(id, work) {
   byId(id).addEventListener("click", event => attempt(work, event.currentTarget));
 }
 onClick("ask", async () => {
-  const { questions } = await call(`${base}/questions?most=10`);
+  const { questions } = await call(`${base}/questions?most=6`);
   byId("questions").replaceChildren(...questions.map(page => card(page, make("span", { class: "near" }, `words: ${page.words.join(", ")}`))));
   if (questions.length) goTo(byId("questions").firstElementChild);
   else say("No page to ask about: too few are likely to be wanted, or all of them are marked.");
 });
 onClick("show-next", async () => {
-  const { waiting, next } = await call(`${base}/waiting?most=20`);
+  const { waiting, next } = await call(`${base}/waiting?most=12`);
   byId("next-count").textContent = `${waiting} waiting; the next ones, as far as their hosts may be fetched.`;
   byId("waiting").replaceChildren(...next.map(one => make("li", {}, make("span", { class: "r" }, one.is_seed ? "seed" : fixed(one.score, 2)),
-    make("span", { class: "t" }, link(one.url, one.url)), make("span"), ...one.reasons.map(line => make("span", { class: "near" }, line)))));
+    make("span", { class: "t" }, link(one.url, one.url)), 
+    one.reasons.length ? make("details", { class: "near" }, make("summary", {}, short(one.reasons[0])), ...one.reasons.map(line => make("div", {}, line))) : "")));
 });
 onClick("show-learned", async () => {
   const found = await call(`${base}/learned`);

@@ -1,7 +1,7 @@
 // The table of all pages: search, sort, filter, more, downloads.
 import { apart, attempt, byId, call, fixed, link, make, number } from "./common.js";
 
-const table = byId("pages"), body = table.tBodies[0], wish = byId("wish"), step = 100;
+const table = byId("pages"), body = table.tBodies[0], wish = byId("wish"), step = 25;
 const heads = { relevance: "R", title: "page", class: "class", order: "no." };
 let base, buttonsFor, sort = "-relevance", shown = 0, total = 0, newest = 0, asked = 0, wait;
 
