@@ -10,7 +10,7 @@ import asyncio
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 from time import monotonic
@@ -84,14 +84,17 @@ class Seen:
 class Watched:
     """A crawl that somebody looks at. ``open_reader`` opens it anew."""
 
-    def __init__(self, key: str, name: str, open_reader: Callable[[], CrawlReader]) -> None:
+    def __init__(
+        self, key: str, name: str, open_reader: Callable[[], CrawlReader], clock: Callable[[], float] = monotonic
+    ) -> None:
         self.key, self.name = key, name
         self.seen = Seen()
-        self._open_reader = open_reader
         self._quick, self._slow = _Desk(open_reader), _Desk(open_reader)
         self._found, self._marks = FoundPages(), MarkBook()
-        self._again, self._status_pace = ReadingPace(1.0, _AGAIN), ReadingPace(_STATUS_SHARE)
-        self._new_pace, self._all_pace = ReadingPace(_NEW_SHARE), ReadingPace(_ALL_SHARE)
+        self._again = ReadingPace(_STATUS_SHARE, _AGAIN, clock)
+        self._status_pace = ReadingPace(_STATUS_SHARE, clock=clock)
+        self._new_pace = ReadingPace(_NEW_SHARE, clock=clock)
+        self._all_pace = ReadingPace(_ALL_SHARE, clock=clock)
         self._doubts = False
         self._answers: dict[str, tuple[ReadingPace, Any]] = {}
 
@@ -105,7 +108,7 @@ class Watched:
         if self._is_due():
             async with self._quick.lock:
                 if self._is_due():
-                    self.seen = await asyncio.to_thread(self._read)
+                    self.seen = await asyncio.to_thread(lambda: self._again.run(self._read))
         return self.seen
 
     def _is_due(self) -> bool:
@@ -124,7 +127,6 @@ class Watched:
         except _UNREADABLE as error:
             # What was read may be of a job that is not there any more; another one may take its place.
             self._found, self._marks = FoundPages(), MarkBook()
-            self._again.run(lambda: None)
             words = short(clean(str(error)), _MOST_SAID)
             return before if before.problem == words else Seen(before.number + 1, before.status, problem=words)
         return seen if before.status is None or _differs(seen, before) else before
@@ -157,7 +159,9 @@ class Watched:
 
         async with self._quick.lock:
             await asyncio.to_thread(append)
-        self._new_pace, self._status_pace = ReadingPace(_NEW_SHARE), ReadingPace(_STATUS_SHARE)
+            # Seen at once: nothing has to be read for that.
+            marks = {letter.url: letter for letter in letters if isinstance(letter, Mark)}
+            self.seen = replace(self.seen, number=self.seen.number + 1, marks={**(self.seen.marks or {}), **marks})
 
     async def answer(self, what: str, work: Callable[[CrawlReader], T]) -> T:
         """Something that takes longer: the same answer for all who ask, at a pace of its own."""

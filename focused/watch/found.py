@@ -47,7 +47,7 @@ class FoundPages:
     def __init__(self) -> None:
         self._by_order: dict[int, PageLine] = {}
         self._sum, self._lacks = 0.0, 0
-        self._said: object = None
+        self._said: object = ...
         self.hosts: dict[str, HostTally] = {}
         self.is_stale = False
         self.rows: Sequence[PageLine] = ()
@@ -74,7 +74,7 @@ class FoundPages:
         if (
             more < -max(self._lacks, 0)
             or not -_SLACK <= change <= max(more, 0) + _SLACK
-            or status.answers != self._said
+            or (self._said is not ... and status.answers != self._said)
         ):
             self.is_stale = True
         self._said, self._lacks = status.answers, -more

@@ -82,7 +82,7 @@ class Guard:
             raise Refused(414, "this address is too long")
         if scope["method"] not in {"GET", "HEAD", "POST"}:
             raise Refused(405, "only GET and POST are answered")
-        given = parse_qs(scope["query_string"].decode("latin-1"), max_num_fields=100).get("token", [""])[0]
+        given = _parameter(scope["query_string"], "token")
         if given and scope["method"] == "GET" and self._is_token(given):
             # Whoever has the token may come from anywhere, to a page.
             return True
@@ -117,6 +117,13 @@ class Guard:
         cookie = f"{self._cookie}={self._token.decode()}; Path=/; HttpOnly; SameSite=Strict"
         headers = [("content-type", "text/html; charset=utf-8"), ("set-cookie", cookie), ("refresh", "0; url=/")]
         await _send(send, 200, headers, b'<!doctype html><html lang="en"><title>Focused</title><a href="/">Go on</a>')
+
+
+def _parameter(query: bytes, name: str) -> str:
+    try:
+        return parse_qs(query.decode("latin-1"), max_num_fields=100).get(name, [""])[0]
+    except ValueError as error:
+        raise Refused(400, "this address cannot be read: it has too many parameters") from error
 
 
 def _cookies(headers: dict[str, str]) -> dict[str, str]:
