@@ -112,6 +112,8 @@ class Watched:
         return self.seen
 
     def _is_due(self) -> bool:
+        if not self.seen.number:
+            return True
         if self.seen.problem:
             return self._again.is_due()
         return self._status_pace.is_due() or (self._is_running() and self._new_pace.is_due())

@@ -84,7 +84,7 @@ def serve(crawls: Crawls, listening: socket.socket, host: str, token: str) -> No
         date_header=False,
         proxy_headers=False,
         limit_concurrency=_MOST_AT_ONCE,
-        timeout_graceful_shutdown=2,
+        timeout_graceful_shutdown=10,
     )
     server.append(Server(config))
     server[0].run(sockets=[listening])
