@@ -32,6 +32,7 @@ from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Prioritizer
 from focused.report.job_status import JobStatus, last_pages, read_job_status
 from focused.report.marks import unread_marks
+from focused.report.now import Now, read_now
 from focused.report.reader import CrawlReader, LinkLine, PageLine, PageTable, WaitingLinks
 from focused.report.status import MOST_HOSTS
 from focused.report.words import WordTable
@@ -115,6 +116,9 @@ class JobReader(CrawlReader):
 
     def is_running(self) -> bool:
         return lock_holder(self._folder) is not None
+
+    def now(self) -> Now:
+        return read_now(self._folder)
 
     def inbox_place(self) -> int:
         return noted_number(self._connection, LETTERS) or 0

@@ -18,6 +18,7 @@ from focused.frontier.inbox import Inbox
 from focused.frontier.store import Outcome
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Prioritizer
+from focused.report.now import Now
 from focused.report.status import MOST_HOSTS, Status
 from focused.report.words import WordTable
 
@@ -124,6 +125,10 @@ class CrawlReader(Protocol):
 
     def is_running(self) -> bool:
         """Is anybody at work on it? Cheaper than its status."""
+
+    def now(self) -> Now:
+        """What it says of itself while it runs, if it does."""
+        return Now()
 
     def inbox_place(self) -> int:
         """How far the crawl has read its inbox."""

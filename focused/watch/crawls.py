@@ -10,7 +10,7 @@ import asyncio
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from hashlib import sha256
 from pathlib import Path
 from time import monotonic
@@ -23,6 +23,7 @@ from focused.frontier.inbox import Letter, Mark
 from focused.frontier.records import FILE
 from focused.frontier.store import JobRefused
 from focused.report.marks import MarkBook
+from focused.report.now import Now
 from focused.report.places import open_crawls
 from focused.report.reader import CrawlReader, PageLine
 from focused.report.status import CUT_SHORT, Status
@@ -78,6 +79,7 @@ class Seen:
     pages: Sequence[PageLine] = ()
     marks: Mapping[str, Mark] | None = None
     about: Mapping[str, Any] | None = None
+    now: Now = field(default_factory=Now)
     problem: str = ""
 
 
@@ -149,7 +151,7 @@ class Watched:
             self._all_pace.run(lambda: self._found.read_all(reader))
         about = before.about if before.about is not None and status is None else _about(reader)
         return Seen(
-            before.number + 1, status or before.status, self._found.rows, dict(self._marks.marks), about, problem=""
+            before.number + 1, status or before.status, self._found.rows, dict(self._marks.marks), about, reader.now()
         )
 
     async def tell(self, letters: Sequence[Letter]) -> None:
@@ -218,6 +220,7 @@ def _differs(seen: Seen, before: Seen) -> bool:
         bool(before.problem)
         or seen.pages is not before.pages
         or seen.marks != before.marks
+        or seen.now != before.now
         or _figures(seen.status) != _figures(before.status)
     )
 

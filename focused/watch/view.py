@@ -16,6 +16,7 @@ from focused.report.charts import line_chart
 from focused.report.figures import PageFigures
 from focused.report.learned import AtOffset, LearnedWord, learned_by_offset, saved_prioritizer
 from focused.report.nearby import text_near
+from focused.report.now import MOST_HOSTS, MOST_WARNINGS
 from focused.report.questions import pages_to_ask_about
 from focused.report.reader import CrawlReader, PageLine, PageTable
 from focused.report.status import LATELY, Status
@@ -81,6 +82,16 @@ def _view(status: Status, seen: Seen, hosts: Mapping[str, HostTally]) -> dict[st
         "hosts": _hosts(status, hosts),
         "hosts_waiting": status.hosts_waiting,
         "sparing": _sparing(settings),
+        "left_alone": [
+            {"host": short(one.host, 300), "seconds": one.seconds, "why": short(one.why, 200)}
+            for one in seen.now.hosts[:MOST_HOSTS]
+        ]
+        if status.is_running
+        else [],
+        "warnings": [
+            {"time": short(one.time, 40), "level": short(one.level, 20), "words": short(one.words, 600)}
+            for one in seen.now.warnings[-MOST_WARNINGS:]
+        ],
         "lines": [[label, short(words, 1_000)] for label, words in _lines(status)],
         "latest": [page_json(page, marks) for page in seen.pages[: -_LATEST - 1 : -1]],
     }

@@ -35,6 +35,8 @@ from focused.redis.server import UNREADABLE, crawls_on, is_at_work, prefix_of
 from focused.redis.store import FORMAT
 from focused.redis.workers.connection import connect, server_name, start_urls_key
 from focused.report.marks import unread_marks
+from focused.report.now import MOST_HOSTS as MOST_ASLEEP
+from focused.report.now import HostLeftAlone, Now
 from focused.report.reader import CrawlReader, LinkLine, PageLine, PageTable, WaitingLinks
 from focused.report.status import MOST_HOSTS
 from focused.report.text import short
@@ -68,6 +70,8 @@ _AT_ONCE = 1_000
 _ORDERS_PER_PAGE = 10
 _LONGEST_DETAIL = 255
 _SUSPECT = 4
+# What is shorter may be the usual delay of a host.
+_SHORTEST_SLEEP = 10.0
 
 
 def open_readers(url: str, crawl: str | None, settings: BaseSettings) -> list[CrawlReader]:
@@ -156,6 +160,22 @@ class RedisReader(CrawlReader):
     def is_running(self) -> bool:
         self._check_format()
         return is_at_work(self._client, self.name)
+
+    @_guarded
+    def now(self) -> Now:
+        """Hosts that sleep for longer than a delay is; warnings are in the logs of its workers."""
+        clock = float(self._ask("hget", "meta", "clock") or 0.0)
+        asleep = self._ask("zrevrange", "asleep", 0, MOST_ASLEEP - 1, withscores=True)
+        sleepers = [(host, until - clock) for host, until in asleep if _SHORTEST_SLEEP < until - clock < float("inf")]
+        names = self._ask("hmget", "names", [host for host, _ in sleepers]) if sleepers else []
+        return Now(
+            hosts=[
+                HostLeftAlone(
+                    short((name or b"").decode("utf-8", "replace"), 300), round(seconds), "its turn comes later"
+                )
+                for name, (_, seconds) in zip(names, sleepers, strict=True)
+            ]
+        )
 
     @_guarded
     def inbox_place(self) -> int:

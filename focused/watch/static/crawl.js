@@ -143,6 +143,10 @@ function showFigures(crawl) {
       .map(([label, text]) => make("td", { class: "n", "data-label": label }, text)))));
   byId("hosts-more").textContent = `Links of ${number(crawl.hosts_waiting)} hosts wait. Shown are those of which most wait, and those with most relevance.`;
   byId("sparing").replaceChildren(...crawl.sparing.map(line => make("li", {}, line)));
+  byId("alone").replaceChildren(...crawl.left_alone.map(one => make("li", {}, apart(one.host), ` is left alone for ${number(one.seconds)} s: ${one.why}`)));
+  byId("warned").textContent = crawl.warnings.length ? `Warnings (${number(crawl.warnings.length)})` : "Warnings";
+  byId("warnings").replaceChildren(...crawl.warnings.slice().reverse().map(one => make("li", {}, make("span", { class: "soft" }, `${one.time.slice(11, 19)} ${one.level.toLowerCase()} `), apart(one.words))));
+  if (!crawl.warnings.length) byId("warnings").append(make("li", { class: "soft" }, "None since the crawl was started last (or its logs are elsewhere)."));
   byId("lines").replaceChildren(...crawl.lines.map(([label, words]) => make("li", {}, label ? make("span", { class: "soft" }, `${label}: `) : "", words)));
 }
 async function showChart(count, isNew) {
