@@ -25,7 +25,7 @@ from focused.watch.metrics import metrics
 from focused.watch.orders import to_marks, to_order
 
 _EVERY, _HEARTBEAT, _MOST_STREAMS = 1.0, 15.0, 64
-_LONGEST_WORDS, _LONGEST_URL, _MOST_ROWS, _MOST_NEAR = 200, 8_000, 500, 30
+_LONGEST_WORDS, _LONGEST_URL, _MOST_ROWS, _MOST_NEAR, _MOST_KEPT = 200, 8_000, 500, 30, 100
 _SAID = ("", "yes", "no", "unknown", "nothing")
 _STATIC = {
     "icon.svg": "image/svg+xml",
@@ -95,6 +95,7 @@ async def _failed(_: Request, __: Exception) -> Response:
 class _Pages:
     def __init__(self, crawls: Crawls, is_ending: Callable[[], bool]) -> None:
         self._crawls, self._is_ending, self._streams = crawls, is_ending, 0
+        self._texts: dict[tuple[str, str], tuple[object, str]] = {}
         environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
         folder = resources.files("focused.watch")
         self._static = {name: folder.joinpath("static", name).read_text("utf-8") for name in _STATIC}
@@ -179,7 +180,7 @@ class _Pages:
                 seen = await crawl.look()
                 if seen.number != number:
                     number, silent = seen.number, 0.0
-                    yield f"data: {json.dumps(view.view(crawl), ensure_ascii=False)}\n\n"
+                    yield self._kept(crawl, "events", seen, lambda: f"data: {json.dumps(view.view(crawl))}\n\n")
                 elif silent >= _HEARTBEAT:
                     silent = 0.0
                     yield ": still here\n\n"
@@ -187,6 +188,15 @@ class _Pages:
                 silent += _EVERY
         finally:
             self._streams -= 1
+
+    def _kept(self, crawl: Watched, what: str, source: object, make: Callable[[], str]) -> str:
+        """A text that is made once for all browsers, as long as what it is made from is the same."""
+        was, text = self._texts.pop((crawl.key, what), (None, ""))
+        text = text if was is source else make()
+        self._texts[crawl.key, what] = source, text
+        while len(self._texts) > _MOST_KEPT:
+            del self._texts[next(iter(self._texts))]
+        return text
 
     async def harvest(self, request: Request, crawl: Watched) -> Response:
         """Harvest over time, as points."""
@@ -196,7 +206,8 @@ class _Pages:
     async def chart(self, request: Request, crawl: Watched) -> Response:
         """Harvest over time, as a drawing."""
         seen, width = await crawl.look(), _number(request, "width", 640, 240, 2_000)
-        return Response(await asyncio.to_thread(view.harvest_chart, seen.pages, width), media_type="image/svg+xml")
+        drawn = self._kept(crawl, f"chart {width}", seen.pages, lambda: view.harvest_chart(seen.pages, width))
+        return Response(drawn, media_type="image/svg+xml")
 
     async def pages(self, request: Request, crawl: Watched) -> Response:
         """Some of the pages."""

@@ -19,7 +19,7 @@ from focused.report.text import short
 
 LONGEST_TITLE = 300
 # Pages come in a little out of order: as many as are fetched at once, or fewer.
-_LATE = 200
+_LATE = 50
 _SLACK = 0.01
 _AT_ONCE = 500
 # What a spreadsheet would take for a formula.

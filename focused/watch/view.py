@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from focused.defaults import DEFAULTS
+from focused.defaults import DEFAULTS, SETTINGS
 from focused.frontier.store import Says
 from focused.pages.evidence import ADDRESS, NAMED
 from focused.pages.tokens import words
@@ -26,6 +26,7 @@ from focused.watch.crawls import Seen, Watched
 from focused.watch.found import HostTally, page_json
 
 _LATEST, _MOST_HOSTS, _MOST_WORDS, _MOST_SEEDS = 12, 10, 12, 20
+_STOPS = "FOCUSED_STOP_"
 _GROUPS = (
     ("in the text of a link", lambda offset: offset == 0),
     ("around a link", lambda offset: offset not in {0, ADDRESS, NAMED}),
@@ -72,8 +73,7 @@ def _view(status: Status, seen: Seen, hosts: Mapping[str, HostTally]) -> dict[st
         "pace": status.pace,
         "pace_lately": status.pace_now,
         "leased": status.leased,
-        "most_pages": settings.get("FOCUSED_STOP_PAGES", 0),
-        "most_found": settings.get("FOCUSED_STOP_FOUND", 0),
+        "limits": _limits(settings),
         "answers": status.answers.in_words() if status.answers else "",
         "unread": status.unread,
         "marked": sum(mark.said != Says.NOTHING for mark in marks.values()),
@@ -95,6 +95,12 @@ def _view(status: Status, seen: Seen, hosts: Mapping[str, HostTally]) -> dict[st
         "lines": [[label, short(words, 1_000)] for label, words in _lines(status)],
         "latest": [page_json(page, marks) for page in seen.pages[: -_LATEST - 1 : -1]],
     }
+
+
+def _limits(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """The limits of the crawl, by the names of their arguments."""
+    stops = {name: one.argument for name, one in SETTINGS.items() if name.startswith(_STOPS) and one.argument}
+    return {argument: settings[name] for name, argument in stops.items() if settings.get(name)}
 
 
 def _lines(status: Status) -> Iterator[tuple[str, str]]:

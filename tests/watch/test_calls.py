@@ -32,7 +32,7 @@ def test_the_figures_are_those_of_the_status(asker: Asker, job: Path) -> None:
     names = {"pages": "pages", "found": "relevant", "wanted": "wanted", "harvest": "harvest", "waiting": "waiting"}
     assert {name: told[name] for name in names} == {name: getattr(status, what) for name, what in names.items()}
     assert (told["state_in_words"], told["next_step"]) == (status.state_in_words(), status.next_step())
-    assert (told["most_pages"], told["problem"]) == (PAGES, "")
+    assert (told["limits"], told["problem"]) == ({"pages": PAGES}, "")
     assert [page["order"] for page in told["latest"]] == list(range(PAGES, PAGES - 12, -1))
     (host,) = told["hosts"]
     assert (host["host"], host["pages"], host["found"]) == ("hub.example", status.pages, status.relevant)

@@ -129,8 +129,8 @@ function tile(value, words, small, share) {
 function showFigures(crawl) {
   const of = (most, have) => most ? [`of ${number(most)}`, Math.min(have / most, 1)] : [];
   byId("tiles").replaceChildren(
-    tile(number(crawl.found), crawl.found_lately === null ? "found (relevance ≥ 0.5)" : `found (relevance ≥ 0.5), ${number(crawl.found_lately)} of the last ${number(crawl.lately)}`, ...of(crawl.most_found, crawl.found)),
-    tile(number(crawl.pages), "pages fetched and judged", ...of(crawl.most_pages, crawl.pages)),
+    tile(number(crawl.found), crawl.found_lately === null ? "found (relevance ≥ 0.5)" : `found (relevance ≥ 0.5), ${number(crawl.found_lately)} of the last ${number(crawl.lately)}`, ...of(crawl.limits.found, crawl.found)),
+    tile(number(crawl.pages), "pages fetched and judged", ...of(crawl.limits.pages, crawl.pages)),
     tile(number(Math.round(crawl.wanted ?? 0)), "wanted, about: the sum of relevance"),
     tile(fixed(crawl.harvest_lately, 2), `harvest lately; ${fixed(crawl.harvest, 3)} in all`),
     tile(fixed(crawl.pace_lately ?? crawl.pace, 1), crawl.pace_lately === null ? "pages a minute, over all" : `pages a minute lately; ${fixed(crawl.pace, 1)} in all`),
