@@ -244,7 +244,8 @@ class RedisReader(CrawlReader):
             keys = [url_to_key(url).to_bytes(8, "big") for url in urls]
             entries = self._ask("hmget", "ids", keys) if keys else []
             lines += self.pages([int.from_bytes(entry[:4], "big") for entry in entries if entry])
-        return sorted((line for line in lines if line.order > order), key=lambda line: line.order)
+        fresh = [line for line in lines if line.order > order and not line.is_duplicate]
+        return sorted(fresh, key=lambda line: line.order)
 
     @_guarded
     def gists(self, links: Sequence[int]) -> dict[int, bytes]:
