@@ -108,9 +108,9 @@ class _Pages:
     # --- the page ------------------------------------------------------------------------------------------------
 
     async def index(self, request: Request) -> Response:
-        """All crawls; the one crawl if there is no other."""
+        """All crawls; the crawl if a single one is watched."""
         crawls = await self._crawls.all()
-        if len(crawls) == 1:
+        if self._crawls.is_one and crawls:
             return self._page(crawls[0], is_only=True)
         return HTMLResponse(self._templates["index"].render())
 

@@ -241,6 +241,8 @@ class Crawls:
         self._pace = ReadingPace(_STATUS_SHARE, _AGAIN)
         self._lock = asyncio.Lock()
         self.problem = ""
+        self.is_one = crawl is not None or (Path(place) / FILE).exists()
+        """Can there be no others?"""
 
     async def all(self) -> list[Watched]:
         """All crawls by now, by name."""

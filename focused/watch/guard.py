@@ -31,6 +31,10 @@ _HEADERS = {
     "x-content-type-options": "nosniff",
     "x-frame-options": "DENY",
 }
+_LOGGED_IN = (
+    b'<!doctype html><html lang="en"><title>Focused</title><link rel="icon" href="/static/icon.svg">'
+    b'<a href="/">Go on</a>'
+)
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
@@ -116,7 +120,7 @@ class Guard:
         """
         cookie = f"{self._cookie}={self._token.decode()}; Path=/; HttpOnly; SameSite=Strict"
         headers = [("content-type", "text/html; charset=utf-8"), ("set-cookie", cookie), ("refresh", "0; url=/")]
-        await _send(send, 200, headers, b'<!doctype html><html lang="en"><title>Focused</title><a href="/">Go on</a>')
+        await _send(send, 200, headers, _LOGGED_IN)
 
 
 def _parameter(query: bytes, name: str) -> str:

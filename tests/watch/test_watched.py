@@ -265,6 +265,7 @@ def find(place: Path) -> list[str]:
 
 
 def test_a_folder_of_jobs_has_all_of_them_also_those_that_come_later(job: Path, tmp_path: Path) -> None:
+    assert find(tmp_path / "jobs") == ["stars"]
     shutil.copytree(job, tmp_path / "jobs" / "deeper" / "soups & more")
     assert find(tmp_path / "jobs") == ["deeper/soups & more", "stars"]
     crawls = Crawls(str(tmp_path / "jobs"), None, Settings())

@@ -160,6 +160,7 @@ async function showChart(count, isNew) {
   byId("chart").replaceChildren(drawn);
 }
 function show(crawl) {
+  const was = now;
   now = crawl;
   byId("problem").textContent = crawl.problem;
   byId("problem").hidden = !crawl.problem;
@@ -170,8 +171,9 @@ function show(crawl) {
   document.title = `${number(crawl.found)} found – ${crawl.title}`;
   byId("title").textContent = crawl.title;
   const state = `${crawl.state_in_words[0].toUpperCase()}${crawl.state_in_words.slice(1)}.`;
-  // A reader of screens reads what has changed: not the same sentence every second, with other minutes.
-  if (byId("state").textContent !== state) byId("state").textContent = state;
+  // Read aloud when it changes, not with every second that passes.
+  if (was && was.state !== crawl.state) say(state);
+  byId("state").textContent = state;
   byId("next").textContent = crawl.next_step;
   showFigures(crawl);
   showLatest(crawl.latest);
