@@ -167,11 +167,12 @@ def test_a_page_that_comes_in_late_is_not_missed(scene: Scene) -> None:
 @pytest.mark.parametrize(
     "change",
     [
-        "UPDATE pages SET relevance = relevance / 2, version = 1",
-        "INSERT INTO answers VALUES (1, (SELECT link FROM pages LIMIT 1), 'no', 'judge', '', 0.4)",
+        "UPDATE pages SET relevance = relevance / 2, version = 1 WHERE seq < 500",
+        "INSERT INTO answers VALUES (1, (SELECT link FROM pages WHERE seq = 2), 'no', 'judge', '', 0.4)",
     ],
 )
 def test_what_is_said_and_judged_anew_is_read_again_and_nothing_else(scene: Scene, change: str) -> None:
+    scene.add_pages(1_000, 300)
     scene.look()
     scene.look(after=1)
     before = scene.calls["pages_after"]
