@@ -19,7 +19,7 @@ from focused.report.html import template
 from focused.report.text import clean, short
 from focused.report.why import UnknownLink, explain_link
 from focused.watch import view
-from focused.watch.crawls import PROBLEMS, Crawls, Watched
+from focused.watch.crawls import PROBLEMS, Watched, WatchedCrawls
 from focused.watch.found import KINDS, SORTS, Wish, page_json
 from focused.watch.metrics import metrics
 from focused.watch.orders import to_marks, to_order
@@ -40,7 +40,7 @@ class Wrong(ValueError):
     """A request that asks for what cannot be."""
 
 
-def make_app(crawls: Crawls, is_ending: Callable[[], bool] = lambda: False) -> Starlette:
+def make_app(crawls: WatchedCrawls, is_ending: Callable[[], bool] = lambda: False) -> Starlette:
     """The application, without its guard. Streams of events end when ``is_ending`` says so."""
     page = _Pages(crawls, is_ending)
     of_crawl: dict[str, tuple[str, OfCrawl]] = {
@@ -93,7 +93,7 @@ async def _failed(_: Request, __: Exception) -> Response:
 
 
 class _Pages:
-    def __init__(self, crawls: Crawls, is_ending: Callable[[], bool]) -> None:
+    def __init__(self, crawls: WatchedCrawls, is_ending: Callable[[], bool]) -> None:
         self._crawls, self._is_ending, self._streams = crawls, is_ending, 0
         self._texts: dict[tuple[str, str], tuple[object, str]] = {}
         environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)

@@ -68,7 +68,7 @@ class ReadingPace:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class LastLook:
     """What was read of a crawl last. ``problem`` is a sentence if it could not be; the rest is then from before.
 
     ``number`` grows whenever something has changed.
@@ -90,7 +90,7 @@ class Watched:
         self, key: str, name: str, open_reader: Callable[[], CrawlReader], clock: Callable[[], float] = monotonic
     ) -> None:
         self.key, self.name = key, name
-        self.seen = Seen()
+        self.seen = LastLook()
         self._quick, self._slow = _Desk(open_reader), _Desk(open_reader)
         self._found, self._marks = FoundPages(), MarkBook()
         self._again = ReadingPace(_STATUS_SHARE, _AGAIN, clock)
@@ -105,7 +105,7 @@ class Watched:
         """What came from each host."""
         return self._found.hosts
 
-    async def look(self) -> Seen:
+    async def look(self) -> LastLook:
         """What is known of it now; read again if that is due."""
         if self._is_due():
             async with self._quick.lock:
@@ -123,7 +123,7 @@ class Watched:
     def _is_running(self) -> bool:
         return self.seen.status is not None and self.seen.status.is_running
 
-    def _read(self) -> Seen:
+    def _read(self) -> LastLook:
         before = self.seen
         try:
             with self._quick as reader:
@@ -132,10 +132,10 @@ class Watched:
             # What was read may be of a job that is not there any more; another one may take its place.
             self._found, self._marks = FoundPages(), MarkBook()
             words = short(clean(str(error)), _MOST_SAID)
-            return before if before.problem == words else Seen(before.number + 1, before.status, problem=words)
+            return before if before.problem == words else LastLook(before.number + 1, before.status, problem=words)
         return seen if before.status is None or _differs(seen, before) else before
 
-    def _read_from(self, reader: CrawlReader) -> Seen:
+    def _read_from(self, reader: CrawlReader) -> LastLook:
         before, status = self.seen, None
         if self._status_pace.is_due():
             status = self._status_pace.run(reader.status)
@@ -150,7 +150,7 @@ class Watched:
         if self._found.is_stale and self._all_pace.is_due():
             self._all_pace.run(lambda: self._found.read_all(reader))
         about = before.about if before.about is not None and status is None else _about(reader)
-        return Seen(
+        return LastLook(
             before.number + 1, status or before.status, self._found.rows, dict(self._marks.marks), about, reader.now()
         )
 
@@ -215,7 +215,7 @@ def _about(reader: CrawlReader) -> Mapping[str, Any]:
         return {}
 
 
-def _differs(seen: Seen, before: Seen) -> bool:
+def _differs(seen: LastLook, before: LastLook) -> bool:
     return (
         bool(before.problem)
         or seen.pages is not before.pages
@@ -232,7 +232,7 @@ def _figures(status: Status | None) -> Any:
 _OF_READING = {"read", "seconds"}
 
 
-class Crawls:
+class WatchedCrawls:
     """All crawls at a place: one job, those in a folder of jobs, or those on a Redis server."""
 
     def __init__(self, place: str, crawl: str | None, settings: BaseSettings) -> None:

@@ -187,8 +187,8 @@ def as_addresses(pages: Sequence[PageLine], _: dict[str, Mark]) -> Iterator[str]
         yield "".join(f"{page.url}\n" for page in pages[first : first + _AT_ONCE])
 
 
-Writer = Callable[[Sequence[PageLine], dict[str, Mark]], Iterator[str]]
-KINDS: dict[str, tuple[str, Writer]] = {
+PagesWriter = Callable[[Sequence[PageLine], dict[str, Mark]], Iterator[str]]
+KINDS: dict[str, tuple[str, PagesWriter]] = {
     "csv": ("text/csv", as_csv),
     "jsonl": ("application/jsonl", as_jsonl),
     "txt": ("text/plain", as_addresses),

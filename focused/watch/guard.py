@@ -38,7 +38,7 @@ _LOGGED_IN = (
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 
-class Refused(Exception):
+class NotAnswered(Exception):
     """A request that is not answered: its status, and a sentence."""
 
     def __init__(self, status: int, words: str) -> None:
@@ -72,32 +72,32 @@ class Guard:
                 await self._log_in(scope, send)
                 return
             body = await _body(headers, receive) if scope["method"] == "POST" else b""
-        except Refused as refused:
+        except NotAnswered as refused:
             await _answer(send, refused.status, {"error": str(refused)})
             return
         await self._app(scope, _once(body, receive), send)
 
     def _check(self, scope: Scope, headers: dict[str, str]) -> bool:
-        """Refused, or whether somebody opens the page with the token in its address."""
+        """NotAnswered, or whether somebody opens the page with the token in its address."""
         host = headers.get("host", "")
         if not self._is_ours(host):
-            raise Refused(421, f"{host[:200]!r} is not the name of this server: use the address that was printed")
+            raise NotAnswered(421, f"{host[:200]!r} is not the name of this server: use the address that was printed")
         if len(scope["query_string"]) > _LONGEST_ADDRESS:
-            raise Refused(414, "this address is too long")
+            raise NotAnswered(414, "this address is too long")
         if scope["method"] not in {"GET", "HEAD", "POST"}:
-            raise Refused(405, "only GET and POST are answered")
+            raise NotAnswered(405, "only GET and POST are answered")
         given = _parameter(scope["query_string"], "token")
         if given and scope["method"] == "GET" and self._is_token(given):
             # Whoever has the token may come from anywhere, to a page.
             return True
         if headers.get("sec-fetch-site", "none") not in {"same-origin", "none"}:
-            raise Refused(403, "requests from other sites are refused")
+            raise NotAnswered(403, "requests from other sites are refused")
         origin = headers.get("origin")
         if origin is not None and origin.lower() != f"{scope['scheme']}://{host}".lower():
-            raise Refused(403, "requests from other sites are refused")
+            raise NotAnswered(403, "requests from other sites are refused")
         bearer = headers.get("authorization", "").partition("Bearer ")[2].strip()
         if not self._is_token(bearer) and not self._is_token(_cookies(headers).get(self._cookie, "")):
-            raise Refused(401, "the token is missing or wrong: open the address that `scrapy watch` has printed")
+            raise NotAnswered(401, "the token is missing or wrong: open the address that `scrapy watch` has printed")
         return False
 
     def _is_ours(self, host: str) -> bool:
@@ -127,7 +127,7 @@ def _parameter(query: bytes, name: str) -> str:
     try:
         return parse_qs(query.decode("latin-1"), max_num_fields=100).get(name, [""])[0]
     except ValueError as error:
-        raise Refused(400, "this address cannot be read: it has too many parameters") from error
+        raise NotAnswered(400, "this address cannot be read: it has too many parameters") from error
 
 
 def _cookies(headers: dict[str, str]) -> dict[str, str]:
@@ -138,16 +138,16 @@ def _cookies(headers: dict[str, str]) -> dict[str, str]:
 async def _body(headers: dict[str, str], receive: Receive) -> bytes:
     """The body of a POST, which must be JSON: a form of another site's can send nothing that is called that."""
     if headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        raise Refused(415, "give a body of type application/json")
+        raise NotAnswered(415, "give a body of type application/json")
     parts, size = [], 0
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise Refused(400, "the body has not come to its end")
+            raise NotAnswered(400, "the body has not come to its end")
         parts.append(message.get("body", b""))
         size += len(parts[-1])
         if size > MOST_BYTES:
-            raise Refused(413, f"the body has more than {MOST_BYTES:,} bytes: send it in parts")
+            raise NotAnswered(413, f"the body has more than {MOST_BYTES:,} bytes: send it in parts")
         if not message.get("more_body"):
             return b"".join(parts)
 

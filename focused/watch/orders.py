@@ -24,24 +24,24 @@ class SteeringOrder(Letter, frozen=True, kw_only=True, tag="order"):
     value: str = ""
 
 
-class _Asked(msgspec.Struct, forbid_unknown_fields=True):
+class _AskedMark(msgspec.Struct, forbid_unknown_fields=True):
     url: str
     said: str
     class_name: str = msgspec.field(default="", name="class")
 
 
-class _Marks(msgspec.Struct, forbid_unknown_fields=True):
-    marks: list[_Asked]
+class _AskedMarks(msgspec.Struct, forbid_unknown_fields=True):
+    marks: list[_AskedMark]
 
 
-class _Orders(msgspec.Struct, forbid_unknown_fields=True):
+class _AskedOrder(msgspec.Struct, forbid_unknown_fields=True):
     verb: Verb
     value: str = ""
 
 
 def to_marks(body: bytes) -> list[Mark]:
     """The marks in a body; ValueError that names all that are wrong, and then none is noted."""
-    asked = _decode(body, _Marks).marks
+    asked = _decode(body, _AskedMarks).marks
     if len(asked) > MOST_MARKS:
         raise ValueError(f"{len(asked):,} marks are too many at once: send at most {MOST_MARKS:,}")
     problems, marks = Problems(), []
@@ -56,7 +56,7 @@ def to_marks(body: bytes) -> list[Mark]:
 
 def to_order(body: bytes) -> Sequence[Letter]:
     """The order in a body; ValueError if it says nothing that a crawl could do."""
-    asked = _decode(body, _Orders)
+    asked = _decode(body, _AskedOrder)
     value = asked.value.strip()
     if bool(value) == (asked.verb in _ALONE):
         raise ValueError(f"{asked.verb!r} {'takes no value' if value else 'needs a value'}")

@@ -12,7 +12,7 @@ from pathlib import Path
 from uvicorn import Config, Server
 
 from focused.watch.app import make_app
-from focused.watch.crawls import Crawls
+from focused.watch.crawls import WatchedCrawls
 from focused.watch.guard import Guard
 
 _MOST_AT_ONCE = 200
@@ -66,7 +66,7 @@ def is_everywhere(host: str) -> bool:
     return False
 
 
-def serve(crawls: Crawls, listening: socket.socket, host: str, token: str) -> None:
+def serve(crawls: WatchedCrawls, listening: socket.socket, host: str, token: str) -> None:
     """Answer until the process is interrupted."""
     names = [host, *((socket.gethostname(), socket.getfqdn()) if is_everywhere(host) else ())]
     server: list[Server] = []

@@ -22,11 +22,11 @@ from focused.report.reader import CrawlReader, PageLine, PageTable
 from focused.report.status import LATELY, Status
 from focused.report.text import OUTCOMES, counted, short
 from focused.report.waiting import next_links
-from focused.watch.crawls import Seen, Watched
+from focused.watch.crawls import LastLook, Watched
 from focused.watch.found import HostTally, page_json
 
 _LATEST, _MOST_HOSTS, _MOST_WORDS, _MOST_SEEDS = 12, 10, 12, 20
-_STOPS = "FOCUSED_STOP_"
+_STOPS = "_STOP_"
 _GROUPS = (
     ("in the text of a link", lambda offset: offset == 0),
     ("around a link", lambda offset: offset not in {0, ADDRESS, NAMED}),
@@ -59,7 +59,7 @@ def view(crawl: Watched) -> dict[str, Any]:
     return whole if seen.status is None else {**whole, **_view(seen.status, seen, crawl.hosts)}
 
 
-def _view(status: Status, seen: Seen, hosts: Mapping[str, HostTally]) -> dict[str, Any]:
+def _view(status: Status, seen: LastLook, hosts: Mapping[str, HostTally]) -> dict[str, Any]:
     about, marks = seen.about or {}, dict(seen.marks or {})
     settings = about.get("settings", {})
     return {
@@ -99,7 +99,7 @@ def _view(status: Status, seen: Seen, hosts: Mapping[str, HostTally]) -> dict[st
 
 def _limits(settings: Mapping[str, Any]) -> dict[str, Any]:
     """The limits of the crawl, by the names of their arguments."""
-    stops = {name: one.argument for name, one in SETTINGS.items() if name.startswith(_STOPS) and one.argument}
+    stops = {name: one.argument for name, one in SETTINGS.items() if _STOPS in name and one.argument}
     return {argument: settings[name] for name, argument in stops.items() if settings.get(name)}
 
 
@@ -146,7 +146,7 @@ def _is_on(value: Any) -> bool:
     return str(value).lower() not in {"", "0", "0.0", "false", "none"}
 
 
-def made(seen: Seen) -> dict[str, Any]:
+def made(seen: LastLook) -> dict[str, Any]:
     """How a crawl was made: its topic in short, and the settings that were recorded."""
     about = seen.about or {}
     topic = about.get("topic", {})

@@ -12,7 +12,7 @@ from scrapy.settings import Settings
 from focused.lab.site.crawl import run_crawl
 from focused.lab.site.server import SiteServer
 from focused.watch.app import make_app
-from focused.watch.crawls import Crawls
+from focused.watch.crawls import WatchedCrawls
 from focused.watch.guard import Guard
 from tests.watch.asking import TOKEN, Asker
 from tests.watch.small_site import PAGES, TOPIC, small_site
@@ -38,14 +38,14 @@ def job(ended: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def crawls(job: Path) -> Crawls:
-    found = Crawls(str(job), None, Settings())
+def crawls(job: Path) -> WatchedCrawls:
+    found = WatchedCrawls(str(job), None, Settings())
     found.find()
     return found
 
 
 @pytest.fixture
-def asker(crawls: Crawls) -> Iterator[Asker]:
+def asker(crawls: WatchedCrawls) -> Iterator[Asker]:
     """Asks with the token, as a program does."""
     asking = Asker(Guard(make_app(crawls), TOKEN, 8899), authorization=f"Bearer {TOKEN}")
     yield asking

@@ -16,7 +16,7 @@ from focused.frontier.inbox import FileInbox, Mark
 from focused.report.job_reader import JobReader
 from focused.report.why import explain_link
 from focused.watch.app import make_app
-from focused.watch.crawls import Crawls
+from focused.watch.crawls import WatchedCrawls
 from focused.watch.orders import MOST_MARKS
 from tests.watch.asking import Asker
 from tests.watch.small_site import FORMULA, HUB, PAGES
@@ -225,7 +225,7 @@ def test_drawings_are_of_our_numbers_alone(asker: Asker) -> None:
     assert [len(line) > 5 for line in points.values()] == [True, True]
 
 
-def test_the_reference_has_every_call(crawls: Crawls) -> None:
+def test_the_reference_has_every_call(crawls: WatchedCrawls) -> None:
     page = (ROOT / "docs" / "watch.md").read_text("utf-8")
     told = set(re.findall(r"`(?:GET|POST) (/[^`?]*)", page))
     there = {one.path.replace("{key}", "ID") for one in make_app(crawls).routes if isinstance(one, Route)}

@@ -6,7 +6,7 @@ import pytest
 from starlette.routing import Route
 
 from focused.watch.app import make_app
-from focused.watch.crawls import Crawls
+from focused.watch.crawls import WatchedCrawls
 from focused.watch.guard import MOST_BYTES, Guard
 from tests.watch.asking import HOST, TOKEN, Asker
 
@@ -21,7 +21,7 @@ HEADERS = {
 }
 
 
-def addresses(crawls: Crawls) -> list[str]:
+def addresses(crawls: WatchedCrawls) -> list[str]:
     """One of each kind that is answered."""
     paths = [route.path for route in make_app(crawls).routes if isinstance(route, Route)]
     return [path.replace("{key}", "stars").replace("{name}", "watch.css") for path in paths]
@@ -51,7 +51,7 @@ def addresses(crawls: Crawls) -> list[str]:
     ],
 )
 def test_without_the_right_to_nothing_is_answered_at_any_address(
-    crawls: Crawls, asker: Asker, status: int, headers: dict[str, str | None]
+    crawls: WatchedCrawls, asker: Asker, status: int, headers: dict[str, str | None]
 ) -> None:
     for address in [*addresses(crawls), "/nothing"]:
         for answer in (asker.get(address, **headers), asker.post(address, {"marks": []}, **headers)):
@@ -75,7 +75,7 @@ def test_who_has_the_token_is_answered(asker: Asker, headers: dict[str, str | No
     assert asker.get("/api/crawls", **headers).status == 200
 
 
-def test_names_other_than_loopback_are_answered_where_we_listen_by_them(crawls: Crawls) -> None:
+def test_names_other_than_loopback_are_answered_where_we_listen_by_them(crawls: WatchedCrawls) -> None:
     asker = Asker(Guard(make_app(crawls), TOKEN, 8899, ["Crawler.lan"]), authorization=f"Bearer {TOKEN}")
     assert asker.get("/api/crawls", host="crawler.lan:8899").status == 200
     assert asker.get("/api/crawls", host="other.lan:8899").status == 421
@@ -93,7 +93,7 @@ def test_the_address_with_the_token_leaves_a_cookie_and_no_token_behind(asker: A
     assert asker.post(f"/api/crawls/stars/marks?token={TOKEN}", {"marks": []}, authorization=None).status == 401
 
 
-def test_every_answer_tells_the_browser_to_run_and_keep_nothing_of_others(crawls: Crawls, asker: Asker) -> None:
+def test_every_answer_tells_the_browser_to_run_and_keep_nothing_of_others(crawls: WatchedCrawls, asker: Asker) -> None:
     refused = asker.get("/", authorization=None)
     login = asker.get(f"/?token={TOKEN}", authorization=None)
     streams = "/events"

@@ -14,7 +14,7 @@ from focused.redis.inbox import RedisInbox
 from focused.redis.store import RedisStore
 from focused.scheduling.starts import ABOUT
 from focused.watch.app import make_app
-from focused.watch.crawls import Crawls
+from focused.watch.crawls import WatchedCrawls
 from tests.frontier.frontiers import Plain, lease
 from tests.watch.asking import Asker
 
@@ -45,7 +45,7 @@ def store(redis: RedisServer) -> Iterator[RedisStore]:
 
 @pytest.fixture
 def asker(redis: RedisServer, store: RedisStore) -> Iterator[Asker]:
-    crawls = Crawls(redis.url, None, Settings())
+    crawls = WatchedCrawls(redis.url, None, Settings())
     crawls.find()
     asking = Asker(make_app(crawls))
     yield asking

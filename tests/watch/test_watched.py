@@ -21,7 +21,7 @@ from focused.frontier.store import Says
 from focused.report.job_reader import JobReader
 from focused.report.reader import PageLine
 from focused.watch.app import make_app
-from focused.watch.crawls import Crawls, ReadingPace, Seen, Watched
+from focused.watch.crawls import LastLook, ReadingPace, Watched, WatchedCrawls
 from tests.watch.asking import Asker
 from tests.watch.small_site import HUB, PAGES
 
@@ -80,11 +80,11 @@ class Scene:
         self.opened += 1
         return reader
 
-    def look(self, after: float = 0.0, times: int = 1) -> Seen:
+    def look(self, after: float = 0.0, times: int = 1) -> LastLook:
         """Somebody looks, or several do at once."""
         self.clock.now += after
 
-        async def all_of_them() -> list[Seen]:
+        async def all_of_them() -> list[LastLook]:
             return await asyncio.gather(*(self.watched.look() for _ in range(times)))
 
         return self.loop.run_until_complete(all_of_them())[-1]
@@ -260,7 +260,7 @@ def test_the_file_is_let_go_of_between_two_looks(scene: Scene) -> None:
 
 
 def find(place: Path) -> list[str]:
-    crawls = Crawls(str(place), None, Settings())
+    crawls = WatchedCrawls(str(place), None, Settings())
     crawls.find()
     return sorted(crawl.name for crawl in asyncio.run(crawls.all()))
 
@@ -269,7 +269,7 @@ def test_a_folder_of_jobs_has_all_of_them_also_those_that_come_later(job: Path, 
     assert find(tmp_path / "jobs") == ["stars"]
     shutil.copytree(job, tmp_path / "jobs" / "deeper" / "soups & more")
     assert find(tmp_path / "jobs") == ["deeper/soups & more", "stars"]
-    crawls = Crawls(str(tmp_path / "jobs"), None, Settings())
+    crawls = WatchedCrawls(str(tmp_path / "jobs"), None, Settings())
     crawls.find()
     asker = Asker(make_app(crawls))
     ids = [crawl["id"] for crawl in asker.get("/api/crawls").json["crawls"]]
@@ -287,7 +287,7 @@ def test_a_place_without_a_job_is_refused(tmp_path: Path, make: Callable[[Path],
 
 
 def test_events_come_when_something_has_changed_and_end_with_the_process(job: Path) -> None:
-    crawls, is_ending = Crawls(str(job), None, Settings()), False
+    crawls, is_ending = WatchedCrawls(str(job), None, Settings()), False
     crawls.find()
     app = make_app(crawls, lambda: is_ending)
     sent: list[bytes] = []

@@ -34,10 +34,10 @@ class Command(command.CrawlCommand):
         add("--open", action="store_true", help="open the page in a browser")
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
-        from focused.watch.crawls import Crawls
+        from focused.watch.crawls import WatchedCrawls
         from focused.watch.serving import address_of, bind, serve, token_in
 
-        crawls = Crawls(self.place(args), opts.crawl, self.settings)
+        crawls = WatchedCrawls(self.place(args), opts.crawl, self.settings)
         crawls.find()
         token, listening = token_in(opts.token_file), bind(opts.host, opts.port)
         with listening, suppress(KeyboardInterrupt):
