@@ -30,11 +30,11 @@ demo: $(RUNTIME) ## a focused crawl of a small generated web, next to a breadth-
 	@$(PYTHON_IN_VENV) -m focused.lab.demo $(ARGS)
 
 test: $(DEV) ## the whole test suite; a part of it with ARGS="tests/pages -x"
-	@scripts/need-redis
+	@scripts/need redis-server chromium
 	@$(PYTHON_IN_VENV) -m pytest -n $(TEST_PROCESSES) --dist loadfile $(ARGS)
 
 attack: $(DEV) ## only the tests that attack: hostile pages, servers, files, jobs, strangers in Redis; all their cases
-	@scripts/need-redis
+	@scripts/need redis-server chromium
 	@FOCUSED_ATTACK=all $(PYTHON_IN_VENV) -m pytest -n $(TEST_PROCESSES) --dist loadfile $(ATTACKS) $(ARGS)
 
 fuzz: $(DEV) $(FUZZ)/installed ## fuzz a reader, or each in turn: TARGET=page MINUTES=5; corpora and crashes are in out/fuzz
@@ -52,7 +52,7 @@ docs: $(DEV) ## the documentation as a site, in out/docs; every warning is an er
 	@echo 'open out/docs/index.html'
 
 coverage: $(DEV) ## coverage of the tests, subprocesses included; a part with ARGS="tests/pages"
-	@scripts/need-redis
+	@scripts/need redis-server chromium
 	@scripts/coverage $(PYTHON_IN_VENV) -n $(TEST_PROCESSES) --dist loadfile $(ARGS)
 
 wheel: $(DEV) ## build wheel and sdist, and test them in empty environments

@@ -9,7 +9,9 @@ EXTRAS = {
     "hiredis": "redis",
     "redis": "redis",
     "scrapy_redis": "redis",
+    "starlette": "watch",
     "textblob": "papers",
+    "uvicorn": "watch",
     "uvloop": "uvloop",
 }
 """Import name → extra (`project.optional-dependencies` in pyproject.toml)."""

@@ -93,6 +93,7 @@ EXTENSIONS = {
     "scrapy.extensions.spiderstate.SpiderState": None,
     "focused.extensions.seeds.SeedsExtension": 50,
     "focused.extensions.inbox.InboxExtension": 60,
+    "focused.extensions.now.NowExtension": 70,
     "focused.extensions.limits.LimitsExtension": 100,
     "focused.extensions.failures.FailuresExtension": 150,
     "focused.extensions.progress.ProgressExtension": 200,

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from focused.report.questions import AskedPage
     from focused.report.reader import CrawlReader
 
-_WORDS = ("yes", "no", "unknown", "forget")
 _FEW = 20
 """Up to so many marks, there is a line for each."""
 
@@ -73,9 +72,10 @@ class Command(CrawlCommand):
     def _marks(self, opts: argparse.Namespace) -> list[Mark]:
         """All marks that are given; one wrong address, and none is noted."""
         from focused.problems import Problems, ProblemsError
+        from focused.report.marks import WORDS
 
         problems = Problems()
-        given = [("", word, url) for word in _WORDS for url in getattr(opts, word, ())]
+        given = [("", word, url) for word in WORDS for url in getattr(opts, word, ())]
         if opts.file:
             given += _read(opts.file)
         marks = [mark for one in given if (mark := _to_mark(*one, opts.class_name, problems))]
@@ -107,25 +107,13 @@ def _read(file: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _to_mark(where: str, word: str, url: str, class_name: str, problems: Problems) -> Mark | None:
-    from focused.addresses import to_url
-    from focused.frontier.inbox import Mark
-    from focused.frontier.store import Says
-    from focused.pages.urls import LONGEST
+    from focused.report.marks import make_mark
 
-    where, address = where or f"--{word}", ""
-    if word not in _WORDS:
-        problems.add(where, f"{word!r} is none of yes, no, unknown and forget")
-        return None
     try:
-        address = to_url(url)
+        return make_mark(word, url, class_name)
     except ValueError as error:
-        problems.add(where, str(error))
+        problems.add(where or f"--{word}", str(error))
         return None
-    if len(address) > LONGEST:
-        problems.add(where, f"the address has more than {LONGEST:,} characters")
-        return None
-    said = Says.NOTHING if word == "forget" else Says(word)
-    return Mark(url=address, said=said, class_name=class_name if said in {Says.YES, Says.NO} else "")
 
 
 def _check_class(reader: CrawlReader, name: str) -> None:

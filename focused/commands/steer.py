@@ -79,47 +79,25 @@ def _orders(opts: argparse.Namespace) -> list[Order]:
 
 
 def _to_order(verb: Verb, text: str, problems: Problems) -> Order | None:
-    from focused.frontier.inbox import Order
-    from focused.frontier.steering import to_order_value
+    from focused.report.orders import make_order
 
     try:
-        return Order(verb=verb, value=to_order_value(verb, text))
+        return make_order(verb, text)
     except ValueError as error:
         problems.add(f"--{verb}", str(error))
         return None
 
 
 def _tell(reader: CrawlReader, orders: list[Order]) -> None:
+    from focused.report.orders import check_orders
     from focused.report.text import counted
 
     # A crawl of another version is refused by that, before anything is noted.
     is_running = reader.is_running()
-    _check(reader, orders, is_running=is_running)
+    check_orders(reader, orders, is_running=is_running)
     reader.inbox.append(orders)
     when = "The crawl is running and takes them in now" if is_running else "They hold when the crawl goes on"
     print(f"{counted(len(orders), 'order')} noted. {when}.")
-
-
-def _check(reader: CrawlReader, orders: list[Order], *, is_running: bool) -> None:
-    """ValueError if an order would come to nothing."""
-    from focused.frontier.steering import OrderRefused
-    from focused.problems import Problems, ProblemsError, did_you_mean
-    from focused.report.marks import steering_told
-    from focused.report.text import short
-
-    problems, steering = Problems(), steering_told(reader)
-    for order in orders:
-        patterns = (*steering.left_out, *steering.preferred, *(one.partition(" ")[2] for one in steering.not_done))
-        if order.verb == "drop" and order.value not in patterns:
-            there = f" (there are {short(', '.join(patterns), 500)})" if patterns else ": no pattern counts"
-            problems.add("--drop", f"{order.value!r} does not count{did_you_mean(order.value, patterns)}{there}")
-        if order.verb == "end" and not is_running:
-            problems.add("--end", f"the crawl of {reader.where} is not running, so there is nothing to end")
-        try:
-            steering = steering.after(order.verb, order.value)
-        except OrderRefused as error:
-            problems.add(f"--{order.verb}", f"{order.value!r}: {error}")
-    problems.raise_as(ProblemsError)
 
 
 def _list(reader: CrawlReader) -> None:

@@ -51,14 +51,16 @@ def render_report(reader: CrawlReader) -> str:
     environment.filters.update(
         clock=clock, number="{:,}".format, short=short, weight=_weight, where=_where, is_web=_is_web
     )
-    script = _template("found.js")
+    script = template("found.js")
     digest = b64encode(sha256(script.encode()).digest()).decode()
-    page = environment.from_string(_template("report.html"))
-    # The script is ours, and has no figure of the crawl in it.
-    return page.render(**_content(reader), script=Markup(script), script_hash=digest)  # noqa: S704
+    page = environment.from_string(template("report.html"))
+    # Script and looks are ours, and have no figure of the crawl in them.
+    ours = {"script": Markup(script), "looks": Markup(template("looks.css"))}  # noqa: S704
+    return page.render(**_content(reader), **ours, script_hash=digest)
 
 
-def _template(name: str) -> str:
+def template(name: str) -> str:
+    """A file that the report is made of; the page to watch shares its looks."""
     return resources.files("focused.report").joinpath("templates", name).read_text("utf-8")
 
 

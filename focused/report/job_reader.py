@@ -12,6 +12,7 @@ import numpy as np
 
 from focused.arrays import Damaged
 from focused.defaults import DEFAULTS
+from focused.files import identity
 from focused.frontier.combining import score_all
 from focused.frontier.evidence import EvidenceReader, leading_to, read_blocks
 from focused.frontier.inbox import LETTERS, FileInbox
@@ -27,12 +28,13 @@ from focused.frontier.records import (
     rows_in,
 )
 from focused.frontier.steering import STEERING, Steering, fitting, lifted
-from focused.frontier.store import SEED_RANK, Outcome, State
+from focused.frontier.store import SEED_RANK, JobRefused, Outcome, State
 from focused.pages.evidence import Evidence
 from focused.pages.urls import url_to_key
 from focused.prioritizers.base import Prioritizer
 from focused.report.job_status import JobStatus, last_pages, read_job_status
 from focused.report.marks import told_to
+from focused.report.now import Now, read_now
 from focused.report.reader import CrawlReader, LinkLine, PageLine, PageTable, WaitingLinks
 from focused.report.status import MOST_HOSTS
 from focused.report.words import WordTable
@@ -51,7 +53,7 @@ SELECT link, seq AS "order", url, coalesce(title, '') AS title, relevance, coale
         (SELECT first.url FROM pages first WHERE first.digest = pages.digest AND first.outcome = 1) END, '') AS same_as,
     coalesce(said, '') AS said, coalesce(who, '') AS who
 FROM pages LEFT JOIN (SELECT link, said, who, max(number) FROM answers GROUP BY link) USING (link)
-WHERE link IN ({})"""
+WHERE """
 
 _MODEL = f"SELECT data, seq FROM models WHERE name = :name AND {is_sound(MODELS)}"  # noqa: S608  # our names
 
@@ -60,9 +62,11 @@ class JobReader(CrawlReader):
     """The records of a job, with its folder. Figures of one call are of one moment."""
 
     def __init__(self, connection: sqlite3.Connection, job: Path) -> None:
-        self._connection = connection
-        self._folder = job if job.is_dir() else job.parent
-        self._evidence = EvidenceReader(connection.execute)
+        self._open: sqlite3.Connection | None = connection
+        self._file = file_in(job)
+        self._is = identity(self._file)
+        self._folder = self._file.parent
+        self._evidence = EvidenceReader(self._execute)
         self.name = self.place = str(job)
         self.report_path = self._folder / "report.html"
         self.inbox = FileInbox(self._folder)
@@ -79,8 +83,22 @@ class JobReader(CrawlReader):
             raise
         return cls(connection, path)
 
+    @property
+    def _connection(self) -> sqlite3.Connection:
+        if self._open is None:
+            if identity(self._file) != self._is:
+                raise JobRefused(f"the job in {self.place!r} is gone: it was deleted, moved or replaced meanwhile")
+            self._open = read_records(self._file)
+        return self._open
+
     def close(self) -> None:
-        self._connection.close()
+        self.rest()
+
+    def rest(self) -> None:
+        """The last one who lets go of the file tidies it up, which must be a crawl that ends meanwhile."""
+        if self._open is not None:
+            self._open.close()
+            self._open = None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, *_: object) -> None:
         """Damage that shows when something is read is damage to a file that has a name."""
@@ -101,6 +119,9 @@ class JobReader(CrawlReader):
 
     def is_running(self) -> bool:
         return lock_holder(self._folder) is not None
+
+    def now(self) -> Now:
+        return read_now(self._folder)
 
     def inbox_place(self) -> int:
         return noted_number(self._connection, LETTERS) or 0
@@ -138,9 +159,13 @@ class JobReader(CrawlReader):
         )
 
     def pages(self, links: Sequence[int]) -> list[PageLine]:
-        rows = rows_in(self._connection.execute, _PAGES, links)
+        rows = rows_in(self._connection.execute, f"{_PAGES} link IN ({{}})", links)
         found = {row["link"]: PageLine(**dict(row)) for row in rows}
         return [found[link] for link in links if link in found]
+
+    def pages_after(self, order: int) -> list[PageLine]:
+        rows = self._connection.execute(f"{_PAGES} outcome = 1 AND seq > ? ORDER BY seq", (order,))
+        return [PageLine(**dict(row)) for row in rows]
 
     def gists(self, links: Sequence[int]) -> dict[int, bytes]:
         query = "SELECT link, data FROM gists WHERE link IN ({})"
@@ -196,6 +221,9 @@ class JobReader(CrawlReader):
 
     def evidence_of(self, *links: int) -> Evidence | None:
         return self._evidence.of([each for link in links for each in leading_to(self._connection.execute, link)])
+
+    def _execute(self, query: str, values: Sequence[Any]) -> sqlite3.Cursor:
+        return self._connection.execute(query, values)
 
     def _row(self, query: str, *values: Any) -> sqlite3.Row | None:
         row: sqlite3.Row | None = self._connection.execute(query, values).fetchone()

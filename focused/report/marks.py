@@ -7,8 +7,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from focused.addresses import to_url
 from focused.frontier.inbox import AnyLetter, Inbox, Mark, Order
 from focused.frontier.steering import OrderRefused, Steering
+from focused.frontier.store import Says
+from focused.pages.urls import LONGEST
 from focused.topics.examples import read_examples
 from focused.topics.focus import in_focus
 from focused.topics.topic import Topic, TopicError
@@ -16,6 +19,8 @@ from focused.topics.topic import Topic, TopicError
 if TYPE_CHECKING:
     from focused.report.reader import CrawlReader
 
+WORDS = ("yes", "no", "unknown", "forget")
+"""What can be said of a page."""
 _AT_ONCE = 1_000
 
 
@@ -25,6 +30,37 @@ class MarkLine:
 
     mark: Mark
     is_taken: bool
+
+
+def make_mark(word: str, url: str, class_name: str = "") -> Mark:
+    """A mark by one of the `WORDS`; ValueError if it is none, or the address is none."""
+    if word not in WORDS:
+        raise ValueError(f"{word!r} is none of yes, no, unknown and forget")
+    address = to_url(url)
+    if len(address) > LONGEST:
+        raise ValueError(f"the address has more than {LONGEST:,} characters")
+    said = Says.NOTHING if word == "forget" else Says(word)
+    return Mark(url=address, said=said, class_name=class_name if said in {Says.YES, Says.NO} else "")
+
+
+class MarkBook:
+    """The last mark of each page, for one who reads again and again: only what is new is read."""
+
+    def __init__(self) -> None:
+        self.marks: dict[str, Mark] = {}
+        self._place = 0
+
+    def read(self, inbox: Inbox) -> None:
+        """Take in what has come since."""
+        end = inbox.end()
+        if end < self._place:
+            self.marks, self._place = {}, 0
+        while self._place < end:
+            found = inbox.read_from(self._place, _AT_ONCE)
+            self.marks |= {mark.url: mark for mark in found.letters if isinstance(mark, Mark)}
+            if found.end == self._place:
+                return
+            self._place = found.end
 
 
 def read_marks(reader: CrawlReader) -> dict[str, MarkLine]:

@@ -19,6 +19,7 @@ from focused.frontier.steering import Steering
 from focused.frontier.store import Outcome
 from focused.pages.evidence import Evidence
 from focused.prioritizers.base import Prioritizer
+from focused.report.now import Now
 from focused.report.status import MOST_HOSTS, Status
 from focused.report.words import WordTable
 
@@ -112,6 +113,12 @@ class CrawlReader(Protocol):
     def close(self) -> None:
         """Let go of files and connections."""
 
+    def rest(self) -> None:
+        """Let go of files until something is read again: JobRefused then if they are not there any more.
+
+        For one who reads again and again. What was checked when the reader was made is not checked again.
+        """
+
     # --- how it was made, and its status ----------------------------------------------------------------------
 
     def status(self, most_hosts: int = MOST_HOSTS) -> Status:
@@ -119,6 +126,10 @@ class CrawlReader(Protocol):
 
     def is_running(self) -> bool:
         """Is anybody at work on it? Cheaper than its status."""
+
+    def now(self) -> Now:
+        """What it says of itself while it runs, if it does."""
+        return Now()
 
     def inbox_place(self) -> int:
         """How far the crawl has read its inbox."""
@@ -144,6 +155,12 @@ class CrawlReader(Protocol):
 
     def pages(self, links: Sequence[int]) -> list[PageLine]:
         """The pages of some links, in this order; links without a page are left out."""
+
+    def pages_after(self, order: int) -> list[PageLine]:
+        """The pages with a greater number, in the order of fetching, without duplicates.
+
+        One that took long may come in after others with greater numbers.
+        """
 
     def gists(self, links: Sequence[int]) -> dict[int, bytes]:
         """What is kept of the pages of some links, to judge them anew; pages of which nothing is are left out."""

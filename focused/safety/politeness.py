@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC
 from email.utils import parsedate_to_datetime
+from itertools import islice
 from time import monotonic, time
 
 from focused.bounded import Bounded
@@ -15,6 +16,8 @@ _HOSTS = 100_000
 _CLOSED_FOR = 3_600.0
 # So many different hosts failing, and none answering in between: it is our own network that is down.
 _OUTAGE_HOSTS = 20
+# For those who want to know who is in trouble, so many hosts are looked at.
+_LOOKED_AT = 1_000
 
 
 def retry_after(header: bytes | None, now: float | None = None) -> float | None:
@@ -78,6 +81,20 @@ class HostHealth:
         if state is None or state.closed_until <= self._clock():
             return ""
         return "dead" if state.dead else "unwilling"
+
+    def troubles(self, most: int) -> list[tuple[str, float, str]]:
+        """Hosts that are left alone or given up, for how many seconds more, and why; the latest first."""
+        now, found = self._clock(), list[tuple[str, float, str]]()
+        for host, state in islice(reversed(self._troubled.items()), _LOOKED_AT):
+            why = "it asked for time" if state.slowdowns else "it cannot be reached"
+            if state.closed_until > now:
+                given_up = "given up: it never answered" if state.dead else "given up: it asked for too much time"
+                found.append((host, state.closed_until - now, given_up))
+            elif state.asleep_until > now:
+                found.append((host, state.asleep_until - now, why))
+            if len(found) == most:
+                break
+        return found
 
     def answered(self, host: str) -> None:
         """A host has answered like one that is well."""

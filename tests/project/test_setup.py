@@ -78,28 +78,33 @@ def test_every_benchmark_is_listed_with_what_it_is() -> None:
     assert all(sentence.strip() for sentence in sentences)
 
 
-def need_redis(path: Path, **programs: str) -> subprocess.CompletedProcess[str]:
-    """Look for redis-server where there are only these programs."""
+def need(path: Path, *wanted: str, **programs: str) -> subprocess.CompletedProcess[str]:
+    """Look for programs where there are only these."""
     for name, script in programs.items():
         program = path / name.replace("_", "-")
         program.write_text(f"#!/bin/sh\n{script}\n")
         program.chmod(0o755)
-    command = [ROOT / "scripts" / "need-redis"]
+    command = [ROOT / "scripts" / "need", *wanted]
     return subprocess.run(command, env={"PATH": str(path)}, capture_output=True, text=True, check=False)
 
 
-def test_a_missing_redis_is_named_with_the_command_that_installs_it(tmp_path: Path) -> None:
-    run = need_redis(tmp_path, id="echo 1000", apt_get="exit 1")
+def test_missing_programs_are_named_with_the_command_that_installs_them(tmp_path: Path) -> None:
+    run = need(tmp_path, "redis-server", "chromium", id="echo 1000", apt_get="exit 1")
     assert run.returncode == 1
-    assert "apt-get install redis-server (as root)" in run.stderr
+    assert "apt-get install redis-server chromium (as root)" in run.stderr
 
 
-def test_a_missing_redis_is_installed_by_root(tmp_path: Path) -> None:
-    run = need_redis(tmp_path, id="echo 0", apt_get='echo "asked: $*"')
+def test_what_is_missing_is_installed_by_root_and_nothing_else(tmp_path: Path) -> None:
+    run = need(tmp_path, "redis-server", "chromium", id="echo 0", redis_server="exit 0", apt_get='echo "asked: $*"')
     assert run.returncode == 0
-    assert "asked: install -y -qq --no-install-recommends redis-server" in run.stdout
+    assert run.stdout.endswith("asked: install -y -qq --no-install-recommends chromium\n")
 
 
-def test_a_redis_that_is_there_is_enough(tmp_path: Path) -> None:
-    run = need_redis(tmp_path, id="echo 1000", redis_server="exit 0")
+def test_programs_that_are_there_are_enough(tmp_path: Path) -> None:
+    run = need(tmp_path, "redis-server", "chromium", id="echo 1000", redis_server="exit 0", chromium="exit 0")
     assert (run.returncode, run.stdout) == (0, "")
+
+
+def test_the_targets_that_run_tests_see_to_both_programs() -> None:
+    told = (ROOT / "Makefile").read_text("utf-8")
+    assert told.count("\t@scripts/need redis-server chromium\n") == 3

@@ -66,6 +66,24 @@ def reader(redis: RedisServer, workers: list[RedisStore]) -> Iterator[CrawlReade
         yield opened
 
 
+def test_pages_that_came_after_one_are_read_alone_without_duplicates(reader: CrawlReader) -> None:
+    every = reader.pages_after(0)
+    table = reader.page_table()
+    assert every == reader.pages(table.link[table.is_new].tolist())
+    assert [page.order for page in every] == list(range(1, 13))
+    for order in (1, 5, 11, 12, 99):
+        assert reader.pages_after(order) == [page for page in every if page.order > order]
+
+
+def test_hosts_that_sleep_are_named(reader: CrawlReader, workers: list[RedisStore]) -> None:
+    assert reader.now().hosts == []
+    workers[0].sleep("h2", 300.0)
+    workers[0].commit()
+    (host,) = reader.now().hosts
+    assert host.host == "h2"
+    assert 250 < host.seconds <= 301
+
+
 def test_figures_are_those_of_all_workers(reader: CrawlReader) -> None:
     figures, status = PageFigures(reader.page_table()), reader.status()
     assert (status.pages, status.relevant, status.outcomes["duplicate"], status.waiting) == (13, 6, 1, 3)

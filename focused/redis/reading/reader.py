@@ -36,6 +36,8 @@ from focused.redis.server import UNREADABLE, crawls_on, is_at_work, prefix_of
 from focused.redis.store import FORMAT
 from focused.redis.workers.connection import connect, server_name, start_urls_key
 from focused.report.marks import told_to
+from focused.report.now import MOST_HOSTS as MOST_ASLEEP
+from focused.report.now import HostLeftAlone, Now
 from focused.report.reader import CrawlReader, LinkLine, PageLine, PageTable, WaitingLinks
 from focused.report.status import MOST_HOSTS
 from focused.report.text import short
@@ -69,6 +71,8 @@ _AT_ONCE = 1_000
 _ORDERS_PER_PAGE = 10
 _LONGEST_DETAIL = 255
 _SUSPECT = 4
+# What is shorter may be the usual delay of a host.
+_SHORTEST_SLEEP = 10.0
 
 
 def open_readers(url: str, crawl: str | None, settings: BaseSettings) -> list[CrawlReader]:
@@ -133,6 +137,9 @@ class RedisReader(CrawlReader):
     def close(self) -> None:
         self._client.close()
 
+    def rest(self) -> None:
+        """Its connections cost nothing, and are used again."""
+
     # --- how it was made, and its status ----------------------------------------------------------------------
 
     @_guarded
@@ -154,6 +161,22 @@ class RedisReader(CrawlReader):
     def is_running(self) -> bool:
         self._check_format()
         return is_at_work(self._client, self.name)
+
+    @_guarded
+    def now(self) -> Now:
+        """Hosts that sleep for longer than a delay is; warnings are in the logs of its workers."""
+        clock = float(self._ask("hget", "meta", "clock") or 0.0)
+        asleep = self._ask("zrevrange", "asleep", 0, MOST_ASLEEP - 1, withscores=True)
+        sleepers = [(host, until - clock) for host, until in asleep if _SHORTEST_SLEEP < until - clock < float("inf")]
+        names = self._ask("hmget", "names", [host for host, _ in sleepers]) if sleepers else []
+        return Now(
+            hosts=[
+                HostLeftAlone(
+                    short((name or b"").decode("utf-8", "replace"), 300), round(seconds), "its turn comes later"
+                )
+                for name, (_, seconds) in zip(names, sleepers, strict=True)
+            ]
+        )
 
     @_guarded
     def inbox_place(self) -> int:
@@ -213,6 +236,23 @@ class RedisReader(CrawlReader):
         return lines
 
     @_guarded
+    def pages_after(self, order: int) -> list[PageLine]:
+        """The latest by their items, whose addresses lead to their links: all pages are one long scan."""
+        self._check_format()
+        if not order:
+            links, heads, _ = self._judged()
+            return self.pages(links[heads["outcome"] == Outcome.PAGE].tolist())
+        last, lines = self._last_order(), []
+        for first in range(order + 1, last + 1, _AT_ONCE):
+            orders = [str(number) for number in range(first, min(first + _AT_ONCE, last + 1))]
+            urls = [json.loads(item).get("url", "") for item in self._ask("hmget", "items", orders) if item]
+            keys = [url_to_key(url).to_bytes(8, "big") for url in urls]
+            entries = self._ask("hmget", "ids", keys) if keys else []
+            lines += self.pages([int.from_bytes(entry[:4], "big") for entry in entries if entry])
+        fresh = [line for line in lines if line.order > order and not line.is_duplicate]
+        return sorted(fresh, key=lambda line: line.order)
+
+    @_guarded
     def gists(self, links: Sequence[int]) -> dict[int, bytes]:
         orders = [str(page.order) for page in self.pages(links)]
         kept = self._ask("hmget", "gists", orders) if orders else []
@@ -220,14 +260,17 @@ class RedisReader(CrawlReader):
 
     def items(self) -> Iterator[dict[str, Any]]:
         with _reading(self.place):
-            last = int(self._ask("hget", "meta", "order") or 0)
-            if last > _ORDERS_PER_PAGE * (self._ask("hlen", "pages") + _AT_ONCE):
-                raise ValueError(f"{last:,} pages are too many")
-            revised = self._revised()
+            last, revised = self._last_order(), self._revised()
         for first in range(1, last + 1, _AT_ONCE):
             orders = range(first, first + _AT_ONCE)
             found = zip(orders, self._ask("hmget", "items", [str(order) for order in orders]), strict=True)
             yield from (self._item(order, item) | revised.get(order, {}) for order, item in found if item)
+
+    def _last_order(self) -> int:
+        last = int(self._ask("hget", "meta", "order") or 0)
+        if last > _ORDERS_PER_PAGE * (self._ask("hlen", "pages") + _AT_ONCE):
+            raise ValueError(f"{last:,} pages are too many")
+        return last
 
     def _item(self, order: int, item: bytes) -> dict[str, Any]:
         with _reading(self.place):

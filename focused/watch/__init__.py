@@ -1,0 +1,1 @@
+"""The wing with a page to watch crawls, and to mark pages on it: `scrapy watch`."""

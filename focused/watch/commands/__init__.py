@@ -1,0 +1,1 @@
+"""The command of the page to watch crawls: ``scrapy watch``."""

@@ -1,0 +1,52 @@
+"""One small crawl of a site with strangers' titles, and the application that watches it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from scrapy.settings import Settings
+
+from focused.lab.site.crawl import run_crawl
+from focused.lab.site.server import SiteServer
+from focused.watch.app import make_app
+from focused.watch.crawls import WatchedCrawls
+from focused.watch.guard import Guard
+from tests.watch.asking import TOKEN, Asker
+from tests.watch.small_site import PAGES, TOPIC, small_site
+
+
+@pytest.fixture(scope="session")
+def ended(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The job of a crawl that has ended at its limit."""
+    folder = tmp_path_factory.mktemp("watched")
+    (folder / "stars.toml").write_text(TOPIC)
+    with SiteServer(small_site()) as site:
+        arguments = {"topic": folder / "stars.toml", "pages": PAGES}
+        settings = {"CONCURRENT_REQUESTS": 1, "ROBOTSTXT_OBEY": False, "FOCUSED_TRAIN_EVERY": 5}
+        crawl = run_crawl(arguments, folder=folder, site=site, settings=settings)
+    assert crawl.exit_code == 0, crawl.log
+    return folder / "job"
+
+
+@pytest.fixture
+def job(ended: Path, tmp_path: Path) -> Path:
+    """The same in a folder of the test's own."""
+    return Path(shutil.copytree(ended, tmp_path / "jobs" / "stars"))
+
+
+@pytest.fixture
+def crawls(job: Path) -> WatchedCrawls:
+    found = WatchedCrawls(str(job), None, Settings())
+    found.find()
+    return found
+
+
+@pytest.fixture
+def asker(crawls: WatchedCrawls) -> Iterator[Asker]:
+    """Asks with the token, as a program does."""
+    asking = Asker(Guard(make_app(crawls), TOKEN, 8899), authorization=f"Bearer {TOKEN}")
+    yield asking
+    asking.close()
