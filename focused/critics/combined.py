@@ -260,7 +260,7 @@ class CombinedCritic(LearningCritic):
             views |= {"words": always, "V1": log_odds(shown), "W": shown}
         if self._near:
             need = always * self._need_of_vectors
-            views |= {"near": need, "N": need * self._near.on_pages([gist.bag for gist in gists])}
+            views |= {"near": need, "N": need * self._near.on_pages([self._met.own_words(gist) for gist in gists])}
         if self._met.is_there and gists:
             rows = self._met.rows(gists)
             views["V3"] = self._met.classified(rows)
@@ -315,7 +315,7 @@ class CombinedCritic(LearningCritic):
         for word, part in zip(self._terms.names, each.tolist(), strict=True):
             parts[word] = part
         learned = self._met.parts(gist) if self._met.has_learned else {}
-        near = self._near.parts(gist.bag) if self._near else {}
+        near = self._near.parts(self._met.own_words(gist)) if self._near else {}
         of_near = (_AFTER if learned else _BEFORE)["N"] * self._need_of_vectors
         for word, number in spelling(page) if learned or near else ():
             part = _AFTER["V3"] * learned.get(number, 0.0) + of_near * near.get(number, 0.0)

@@ -97,10 +97,10 @@ class Met:
 
     def rows(self, gists: Sequence[Gist]) -> csr_matrix:
         """TF-IDF of some pages, without the words of their hosts' menus."""
-        return tfidf(self.words.matrix([self._own(gist) for gist in gists]), self.idf)
+        return tfidf(self.words.matrix([self.own_words(gist) for gist in gists]), self.idf)
 
-    def _own(self, gist: Gist) -> Bag:
-        """The words that are a page's own."""
+    def own_words(self, gist: Gist) -> Bag:
+        """The words that are a page's own, not those of its host's menu."""
         row = self.hosts.get(gist.host)
         if row is None or not len(self.menus[row]):
             return gist.bag

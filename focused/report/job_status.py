@@ -91,6 +91,8 @@ class JobStatus(Status):
     def learned_in_words(self) -> str:
         if self.model is None:
             return "it has saved nothing yet"
+        if not self.model.page:
+            return f"model {self.model.version:,}, which is being taught anew"
         lessons = "" if self.lessons is None else f" and {counted(self.lessons, 'lesson')}"
         return f"model {self.model.version:,}, saved after page {self.model.page:,}{lessons}"
 

@@ -110,7 +110,9 @@ def test_a_crawl_that_runs(story: Story) -> None:
 
 def test_what_was_learned_and_saved(story: Story) -> None:
     models = [status.model for status in story.running if status.model is not None]
-    assert 0 < models[0].page < models[-1].page
+    # While it is taught anew it is of no page.
+    pages = [model.page for model in models if model.page]
+    assert pages[0] < pages[-1]
     assert models[0].version < models[-1].version
     lessons = [status.lessons for status in story.running if status.lessons is not None]
     assert 0 < lessons[0] < lessons[-1]
