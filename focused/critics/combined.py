@@ -3,8 +3,7 @@
 What is given may be words, pages that are wanted, pages that are not, or any of these together. Each says something
 of a page by itself:
 
-- **words**: to what degree W the page shows them (`terms`), V₁ = logit W. A word that is on nearly all pages of a host
-  is its furniture, and counts for less on them, but by no more than a word in a navigation bar would show it;
+- **words**: to what degree W the page shows them (`terms`), V₁ = logit W;
 - **wanted pages**: V₂, the cosine of the page to their centroid, in standard deviations over the pages met so far;
 - **a classifier**: V₃, the log-odds of a logistic regression on TF-IDF. Its examples are the given pages, and the pages
   met so far: these have as soft labels what words and centroid make of them. It finds the other words of the topic
@@ -17,13 +16,15 @@ of a page by itself:
 where V₃ is what the classifier says beyond what it says of most pages, and ρ is above 0 only where words and centroid
 find more than one page in five to be wanted: in a crawl that stays on its topic.
 
+Words in the menus of a host count in none of these, once some of its pages were met (`Met`).
+
 The a's are the same for every topic. They were fitted on the labels of three recorded webs, over the pages that crawls
 had fetched, so that R is a probability: of the pages with R ≈ p, a share p is wanted (`bench/calibrate.py`).
 
 The more unwanted pages are among the examples, the less all this counts beside a `LogisticCritic` of the examples
 alone; with some hundreds of them that is all that counts, and there is nothing to learn on the job.
 
-A seed counts as a wanted page as far as the words agree with it: home pages share their furniture, not the topic. Pages
+A seed counts as a wanted page as far as the words agree with it: home pages share their menus, not the topic. Pages
 of which somebody has said whether they are wanted have that as their label, in place of what words and centroid say;
 the labels of pages like them are corrected (`focused.critics.answers`).
 """
@@ -79,8 +80,6 @@ _BEFORE |= {"near": -0.29, "N": 66.0}
 _AFTER |= {"near": -0.23, "N": 40.0}
 _FEW_PHRASES, _PAGES_A_WORD = 2, 3
 """Beyond so many phrases, one more halves what near words count; so do so many wanted pages."""
-_MOST_FURNITURE = 0.3
-"""The degree to which a word is shown by being there once on a page of 270 words."""
 _SPREAD = 0.4
 _SOME_ANSWERS = 20
 """The number of answers with which relevance is compressed half as much as without any."""
@@ -269,14 +268,15 @@ class CombinedCritic(LearningCritic):
         return views
 
     def _shown(self, gists: Sequence[Gist]) -> Floats:
-        """W: to what degree pages show the words; those of a host's furniture count for little."""
+        """W: to what degree pages show the words, those of their hosts' menus left out."""
         return shown_at_all(self._each_shown(gists), self._terms.weights)
 
     def _each_shown(self, gists: Sequence[Gist]) -> Floats:
         shown = np.zeros((len(gists), len(self._terms.names)))
         for row, gist in enumerate(gists):
-            furniture = self._met.furniture(gist) * np.minimum(gist.shown, _MOST_FURNITURE)
-            shown[row, : len(gist.shown)] = gist.shown - furniture
+            left = self._terms.left(gist.bag, self._met.own_words(gist))[: len(gist.shown)]
+            # A term that is there so often, beside so many words: of that, the share that is left.
+            shown[row, : len(gist.shown)] = left * gist.shown / (1 - (1 - left) * gist.shown)
         return shown
 
     def score_words(self, ids: Ids, text: NDArray[np.int64], texts: int) -> NDArray[np.float32]:

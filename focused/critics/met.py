@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +18,9 @@ from focused.pages.tokens import Ids
 Floats = NDArray[np.float64]
 
 _RAREST, _COMMONEST = 0.004, 0.5
-_A_FEW_PAGES = 3.0
-_MENU, _ENOUGH_PAGES = 0.7, 5
-"""A host's menu are the words on more than this share of its pages, if there are enough of them."""
+_COUNT_BITS = 8
+_ENOUGH_PAGES = 5
+"""So many pages of a host show what its menus are."""
 _SMALLEST = 1e-3
 _USUAL = -1.4
 """Log-odds of the share of pages that are wanted in most crawls, at most: one in five."""
@@ -30,10 +31,10 @@ class Met:
 
     Learned: ``words`` and their ``idf``, ``centre`` (the centroid of the wanted pages) with the ``mean`` and ``spread``
     of cosines to it, ``weights`` and ``bias`` of the classifier, ``richness`` (by how much more than the usual share of
-    pages is wanted here, as log-odds); for each of ``hosts`` the share of its pages that show each of the topic's
-    terms, and its ``menus``: the words that most of its pages have. These say nothing about any of them, and are taken
-    off before pages are compared or classified. ``answers`` is of how many of these pages somebody has said whether
-    they are wanted.
+    pages is wanted here, as log-odds), and for each of ``hosts`` its ``menus``: the words that more than half of its
+    pages show exactly as often, and how often that is. So often they say nothing of any of these pages; what its text
+    is about, a page shows as often as its text is long. ``answers`` is of how many of these pages somebody has said
+    whether they are wanted.
     """
 
     def __init__(self) -> None:
@@ -43,8 +44,7 @@ class Met:
         self.weights = np.zeros(0)
         self.mean, self.spread, self.bias, self.richness = 0.0, 1.0, 0.0, 0.0
         self.hosts: dict[str, int] = {}
-        self.shares = np.zeros((0, 0))
-        self.menus: list[Ids] = []
+        self.menus: list[Bag] = []
         self.is_there = self.has_learned = False
         self.answers = 0
 
@@ -53,7 +53,6 @@ class Met:
         """The background that pages make, with the words of all examples; the classifier is still to be fitted."""
         new = cls()
         new.is_there = True
-        new._learn_hosts(met)
         new._learn_menus(met)
         ids, pages = _on_pages(met)
         known = ids[(pages >= max(3, _RAREST * len(met))) & (pages <= _COMMONEST * len(met))]
@@ -72,40 +71,30 @@ class Met:
             new.mean, new.spread = float(cosines.mean()), max(float(cosines.std()), 1e-9)
         return new
 
-    def _learn_hosts(self, met: Sequence[Gist]) -> None:
-        for gist in met:
-            self.hosts.setdefault(gist.host, len(self.hosts))
-        host = np.array([self.hosts[gist.host] for gist in met])
-        shown = np.stack([gist.shown > 0 for gist in met]).astype(np.float64)
-        self.shares = np.zeros((len(self.hosts), shown.shape[1]))
-        np.add.at(self.shares, host, shown)
-        self.shares /= (np.bincount(host) + _A_FEW_PAGES)[:, None]
-
     def _learn_menus(self, met: Sequence[Gist]) -> None:
         of_host: dict[str, list[Gist]] = {}
         for gist in met:
             of_host.setdefault(gist.host, []).append(gist)
-        for host in self.hosts:
-            ids, pages = _on_pages(of_host[host])
-            count = len(of_host[host])
-            self.menus.append(ids[pages > _MENU * count] if count >= _ENOUGH_PAGES else ids[:0])
+        self.hosts = {host: number for number, host in enumerate(of_host)}
+        for gists in of_host.values():
+            shown = np.concatenate([gist.ids.astype(np.int64) << _COUNT_BITS | gist.counts for gist in gists])
+            shown, pages = np.unique(shown, return_counts=True)
+            steady = shown[pages > len(gists) / 2] if len(gists) >= _ENOUGH_PAGES else shown[:0]
+            self.menus.append(((steady >> _COUNT_BITS).astype(np.uint32), steady & ((1 << _COUNT_BITS) - 1)))
 
-    def furniture(self, gist: Gist) -> NDArray[np.floating]:
-        """The share of its host's pages that show each of the topic's terms."""
+    def own_words(self, gist: Gist) -> Bag:
+        """The words of a page, as often as its host's menus do not show them."""
         row = self.hosts.get(gist.host)
-        return np.zeros(len(gist.shown)) if row is None else self.shares[row, : len(gist.shown)]
+        if row is None or not len(self.menus[row][0]):
+            return gist.bag
+        ids, counts = self.menus[row]
+        at, known = look_up(ids, gist.ids)
+        own = np.maximum(gist.counts - np.where(known, counts[at], 0), 0)
+        return gist.ids[own > 0], own[own > 0]
 
     def rows(self, gists: Sequence[Gist]) -> csr_matrix:
         """TF-IDF of some pages, without the words of their hosts' menus."""
         return tfidf(self.words.matrix([self.own_words(gist) for gist in gists]), self.idf)
-
-    def own_words(self, gist: Gist) -> Bag:
-        """The words that are a page's own, not those of its host's menu."""
-        row = self.hosts.get(gist.host)
-        if row is None or not len(self.menus[row]):
-            return gist.bag
-        own = ~look_up(self.menus[row], gist.ids)[1]
-        return gist.ids[own], gist.counts[own]
 
     def likeness(self, rows: csr_matrix) -> Floats:
         """How much more like the wanted pages than usual."""
@@ -149,9 +138,12 @@ class Met:
         hosts = np.array([host.encode("utf-8", "surrogatepass") for host in self.hosts], np.bytes_)
         about = (self.mean, self.spread, self.bias, self.richness, self.is_there, self.has_learned, self.answers)
         numbers = np.array(about, np.float64)
-        sizes = np.array([len(menu) for menu in self.menus], np.int64)
-        menus = {"menus": np.concatenate([np.zeros(0, np.uint32), *self.menus]), "menu_sizes": sizes}
-        named = {"idf": self.idf, "centre": self.centre, "weights": self.weights, "shares": self.shares}
+        menus = {
+            "menus": np.concatenate([np.zeros(0, np.uint32), *(ids for ids, _ in self.menus)]),
+            "menu_counts": np.concatenate([np.zeros(0, np.int64), *(counts for _, counts in self.menus)]),
+            "menu_sizes": np.array([len(ids) for ids, _ in self.menus], np.int64),
+        }
+        named = {"idf": self.idf, "centre": self.centre, "weights": self.weights}
         return {"words": self.words.ids, "hosts": hosts, "numbers": numbers, **menus, **named}
 
     @classmethod
@@ -164,10 +156,12 @@ class Met:
         new.idf, new.weights = (numbers_in(state, name, words) for name in ("idf", "weights"))
         # There is none without wanted pages.
         new.centre = numbers_in(state, "centre", words if len(state["centre"]) else (0,))
-        new.shares = numbers_in(state, "shares", (len(new.hosts), *state["shares"].shape[1:2]))
         sizes = numbers_in(state, "menu_sizes", (len(new.hosts),)).astype(np.int64)
-        menus = numbers_in(state, "menus", (int(sizes.sum()),)).astype(np.uint32)
-        new.menus = np.split(menus, starts_of(sizes)[1:-1])
+        ids, counts = (numbers_in(state, name, (int(sizes.sum()),)) for name in ("menus", "menu_counts"))
+        starts = starts_of(sizes).tolist()
+        new.menus = [
+            (ids[begin:end].astype(np.uint32), counts[begin:end].astype(np.int64)) for begin, end in pairwise(starts)
+        ]
         *numbers, is_there, has_learned, answers = numbers_in(state, "numbers", (7,)).tolist()
         new.mean, new.spread, new.bias, new.richness = numbers
         new.is_there, new.has_learned, new.answers = bool(is_there), bool(has_learned), int(answers)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.arrays import look_up
+from focused.critics.bag import Bag
 from focused.critics.language import Language, guess_languages_of_words, language_of
 from focused.pages.page import Page
 from focused.pages.tokens import Ids, word_to_id, words
@@ -39,6 +40,7 @@ class Terms:
         self.weights: Floats = np.array([weight for _, weight in terms.values()], np.float64)
         forms = {word: _forms(word) for found, _ in terms.values() for word in found}
         column = {word: i for i, word in enumerate(forms)}
+        self._words = len(forms)
         self._phrases = [[column[word] for word in found] for found, _ in terms.values()]
         by_id = {word_to_id(form): column[word] for word in forms for form in forms[word]}
         # A word that is there itself is never another's plural.
@@ -79,6 +81,19 @@ class Terms:
         ids = np.concatenate([page.ids, page.lexicon.text_to_ids(page.title)])
         there: NDArray[np.bool_] = self._counts(ids, np.zeros(len(ids), np.int64), 1)[0] > 0
         return there
+
+    def left(self, bag: Bag, rest: Bag) -> Floats:
+        """What share of each term is left of a page's words if only some of them count; 1 where it is not there."""
+        if rest[0] is bag[0]:
+            return np.ones(len(self.names))
+        whole, part = (self._of_words(*each) for each in (bag, rest))
+        share = np.divide(part, whole, out=np.ones_like(whole), where=whole > 0)
+        return np.array([share[phrase].min() for phrase in self._phrases])
+
+    def _of_words(self, ids: Ids, counts: NDArray[np.int64]) -> Floats:
+        at, known = look_up(self.ids, ids)
+        of_words: Floats = np.bincount(self._columns[at[known]], counts[known], self._words).astype(np.float64)
+        return of_words
 
     def _counts(self, ids: Ids, text: NDArray[np.int64], texts: int) -> Floats:
         if not len(self.ids) or not len(ids):

@@ -11,6 +11,7 @@ not rendered and are left out. The words of an image are its ``alt`` text.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 _SKIPPED = frozenset({"script", "style", "template"})
 _FRAMES = frozenset({"frame", "iframe"})
 _FEW_WORDS = 20
+_DIGITS = re.compile(r"\d+")
 _CHARACTERS_A_WORD, _CHARACTERS_AN_UNSPACED_WORD = 20, 2
 _LONGEST_TITLE = 10_000
 
@@ -122,13 +124,17 @@ class Page:
     def digest(self) -> int:
         """A number shared by pages with the same content: the same words and, for short pages, the same links.
 
-        Short pages that differ only in the addresses of their links share its upper half.
+        Short pages that differ only in numbers and in the addresses of their links share its upper half.
         """
         words = self.ids.tobytes()
         if not self.is_short:
             return _number(words, 8) >> 1
-        shape = _number(words + "\n".join(self.tags).encode("utf-8", "surrogatepass"), 4) >> 1
-        return shape << 32 | _number("\n".join(self.links.urls).encode("utf-8", "surrogatepass"), 4)
+        shape = _DIGITS.sub("0", "\n".join([*self.leaves, *self.tags]))
+        return _number(_bytes(shape), 4) >> 1 << 32 | _number(words + _bytes("\n".join(self.links.urls)), 4)
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 def _number(data: bytes, size: int) -> int:

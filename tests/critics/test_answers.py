@@ -57,7 +57,7 @@ def test_extreme_odds_and_ten_thousand_answers_are_no_trouble() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["words", "idf", "centre", "weights", "shares", "numbers", "hosts", "menus", "menu_sizes"]
+    "name", ["words", "idf", "centre", "weights", "numbers", "hosts", "menus", "menu_counts", "menu_sizes"]
 )
 def test_what_was_learned_is_restored_in_its_shape_or_refused(name: str) -> None:
     met = [
@@ -65,7 +65,7 @@ def test_what_was_learned_is_restored_in_its_shape_or_refused(name: str) -> None
     ]
     learned = Met.of(met, met[:3], [])
     assert len(learned.words) > 1
-    assert [menu.tolist() for menu in learned.menus] == [[1]]
+    assert [(ids.tolist(), counts.tolist()) for ids, counts in learned.menus] == [([1], [1])]
     learned.answers = 3
     state = learned.state()
     assert Met.restored(state).state().keys() == state.keys()

@@ -97,7 +97,9 @@ def test_a_menu_says_nothing_of_the_pages_that_have_it() -> None:
 
 
 def test_a_host_that_is_wholly_on_the_topic_keeps_most_of_its_words() -> None:
-    of_birds = [at(f"{BIRDS[i % 4]} {BIRDS[i % 3]} {BIRDS[i % 2]} bird {i}", "birds.example", i) for i in range(30)]
+    """It shows them as often as its texts are long, which no menu does."""
+    texts = [" ".join(BIRDS[(i + n) % 4] for n in range(1 + i % 5)) for i in range(30)]
+    of_birds = [at(f"{text} bird {i}", "birds.example", i) for i, text in enumerate(texts)]
     elsewhere = [at(text, f"h{i}.example", i) for i, text in enumerate((MEALS + STARS) * 4)]
     before = CombinedCritic(keywords=WORDS)
     after = met(before, of_birds + elsewhere)
