@@ -35,7 +35,6 @@ _FEW_WORDS = 20
 _CHARACTERS_A_WORD, _CHARACTERS_AN_UNSPACED_WORD = 20, 2
 _LONGEST_TITLE = 10_000
 _LONGEST_ABOUT = 2_000
-_WITHOUT_LEAF = frozenset({"html", "head", "body", "title", "meta", "link", "base"})
 _ABOUT = frozenset({"keywords", "description"})
 
 
@@ -292,7 +291,7 @@ class _Walk:
                     self.title = text[:_LONGEST_TITLE]
                     self._leave_out("title", len(text) - len(self.title))
             elif not len(element):
-                if tag not in _WITHOUT_LEAF:
+                if tag not in {"html", "head", "body", "title", "meta", "link", "base"}:
                     leaves.append((element.get("alt") or "") if tag in {"img", "area"} else "")
                 elif tag == "meta":
                     self._take_about(element.get("name"), element.get("content"))
