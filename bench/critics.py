@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,6 +24,8 @@ from fastwarc.warc import ArchiveIterator, WarcRecordType
 from sklearn.metrics import average_precision_score
 
 from focused.critics.base import RELEVANT, Critic
+from focused.lab.entrants import parse_entrant
+from focused.options import make
 from focused.pages.page import Page, page_from_html
 from focused.registry import find
 
@@ -32,16 +35,20 @@ COLUMNS = ("precision", "recall", "F1", "AP", "R off", "ms")
 
 def main() -> None:
     options = _options()
+    try:
+        schools = {spec: _School(spec, options.positives) for spec in options.critics}
+    except ValueError as error:
+        sys.exit(f"bench.critics: {error}")
     rows = _table(options.examples)
-    texts = any(spec.partition(":")[0] in READ_TEXTS for spec in options.critics)
+    texts = any(school.kind.name in READ_TEXTS for school in schools.values())
     pages = dict(_pages(options.web, {row["url"] for row in rows}, texts=texts))
     rows = [row for row in rows if row["url"] in pages]
     topics = json.loads(options.topics.read_text())
     chosen = [name for name in topics if not options.topic or name in options.topic]
     print(f"{len(pages)} pages, {len(rows)} examples, {len(chosen)} topics")
     print(f"{'critic':<42}", *(f"{column:>9}" for column in COLUMNS))
-    for spec in options.critics:
-        figures = [_measure(_School(spec, options.positives), pages, rows, name, topics[name]) for name in chosen]
+    for spec, school in schools.items():
+        figures = [_measure(school, pages, rows, name, topics[name]) for name in chosen]
         if options.each:
             for name, row in zip(chosen, figures, strict=True):
                 _line(f"  {name}", row)
@@ -60,7 +67,9 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--topic", action="append", help="only this topic (may be repeated)")
     parser.add_argument("--each", action="store_true", help="a line for every topic, too")
     parser.add_argument("--positives", action="store_true", help="teach with the wanted classes only")
-    parser.add_argument("critics", nargs="*", default=["naive-bayes", "logistic"], help="NAME or NAME:OPTION=VALUE,…")
+    parser.add_argument(
+        "critics", metavar="CRITIC", nargs="*", default=["naive-bayes", "logistic"], help="NAME or NAME:OPTION=VALUE:…"
+    )
     return parser.parse_args()
 
 
@@ -84,17 +93,21 @@ class _School:
     """A critic's class and options, to be taught anew for each topic."""
 
     def __init__(self, spec: str, positives: bool) -> None:
-        name, _, options = spec.partition(":")
-        self.kind = find("critic", name)
-        pairs = [pair.split("=") for pair in options.split(",") if pair]
-        self.options = {key: json.loads(value) for key, value in pairs}
+        entrant = parse_entrant(spec, "CRITIC")
+        self.kind = find("critic", entrant.name)
+        self.options = entrant.options
         self.positives = positives
+        self.make()
+
+    def make(self) -> Critic:
+        """The critic, not taught yet. ValueError names what is wrong with its options."""
+        critic: Critic = make(self.kind, self.options, table="critic")
+        return critic
 
     def teach(self, pages: dict[str, Page], rows: list[dict[str, str]], focus: list[str]) -> Critic:
-        critic: Critic = self.kind(**self.options)
         if self.positives:
             rows = [row for row in rows if any(f"{row['class']}.".startswith(f"{one}.") for one in focus)]
-        return critic.fit([pages[row["url"]] for row in rows], [row["class"] for row in rows], focus)
+        return self.make().fit([pages[row["url"]] for row in rows], [row["class"] for row in rows], focus)
 
 
 def _measure(

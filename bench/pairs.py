@@ -4,7 +4,7 @@
 
 For each comparison (a folder that was given to scrapy compare as --out; several with the same web and start are taken
 together) and each other row: the mean of the difference of shares of `bound`, over the crawls that both made, its
-standard error, and on how many topics and of how many the one is ahead. A difference means something when it is well
+standard error, and on how many topics the one is better, equal and worse. A difference means something when it is well
 above its standard error.
 """
 
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from math import isclose
 from pathlib import Path
 from statistics import fmean, stdev
 
@@ -62,8 +63,15 @@ def _line(one: Shares, other: Shares) -> str:
     topics: dict[str, list[float]] = defaultdict(list)
     for (topic, _), difference in zip(both, differences, strict=True):
         topics[topic].append(difference)
-    ahead = sum(fmean(ones) > 0 for ones in topics.values())
-    return f"{fmean(differences):+.3f} ±{error:.3f} in {len(both)} crawls, ahead on {ahead} of {len(topics)} topics"
+    counts = " / ".join(map(str, better_equal_worse([fmean(ones) for ones in topics.values()])))
+    return f"{fmean(differences):+.3f} ±{error:.3f} in {len(both)} crawls; topics better / equal / worse: {counts}"
+
+
+def better_equal_worse(differences: Sequence[float]) -> tuple[int, int, int]:
+    """How many differences are above, at and below nothing; the last digits of a sum do not count."""
+    equal = [isclose(one, 0, abs_tol=1e-9) for one in differences]
+    better = sum(one > 0 and not is_equal for one, is_equal in zip(differences, equal, strict=True))
+    return better, sum(equal), len(differences) - better - sum(equal)
 
 
 if __name__ == "__main__":

@@ -118,6 +118,9 @@ SETTINGS = {
     "FOCUSED_POSTPONED_TIMES": Setting(COUNT, 5),
     #: Whether to follow the links of a page whose content was fetched before (as with login and consent walls)
     "FOCUSED_FOLLOW_DUPLICATES": Setting(SWITCH, False),
+    #: The links of a page are followed only if its relevance, when it was fetched, is at least this; the same holds for
+    #: seeds. 0: the links of all pages. (In the paper's figures 1 and 2 the relevance has to be "large enough".)
+    "FOCUSED_FOLLOW_FROM": Setting(SHARE, 0.0),
     # Several workers on one crawl
     #: Where the frontier is kept: `sqlite` is a file in the JOBDIR, for one process; `redis` is a Redis server, for any
     #: number of processes

@@ -98,6 +98,7 @@ class Parts:
             count=cast("Callable[[str, float], None]", crawler.stats.inc_value),
             judged=lambda record: tell(signals.page_judged, record=record, spider=spider),
             follow_duplicates=read(crawler.settings, "FOCUSED_FOLLOW_DUPLICATES"),
+            follow_from=read(crawler.settings, "FOCUSED_FOLLOW_FROM"),
         )
         untaught = partial(self.untaught, crawler.settings)
         self.learning = Learning(crawler, job, frontier, self.visits, self.trainer, untaught=untaught)

@@ -40,6 +40,11 @@ class Targets:
         rows = np.flatnonzero(wanted)
         return cls(vocabulary, idf, counts[rows], [pages[row].digest for row in rows.tolist()])
 
+    def described_by(self, words: Ids) -> Targets | None:
+        """One target beside these, a text given as the ids of its words; None if no target has any of them."""
+        counts = self.vocabulary.matrix([np.unique(words, return_counts=True)])
+        return Targets(self.vocabulary, self.idf, counts, [0]) if counts.nnz else None
+
     @classmethod
     def of_words(cls, spelled: dict[int, str]) -> Self:
         """From the words of a topic, by id."""

@@ -65,11 +65,14 @@ class Entrant:
         return {"name": name, **self.options}
 
 
-def parse_entrant(text: str) -> Entrant:
-    """``apprentice:learner=naive-bayes:d_max=3``; values that read as JSON are taken as such."""
+def parse_entrant(text: str, option: str = "--prioritizers") -> Entrant:
+    """``apprentice:learner=naive-bayes:d_max=3``; values that read as JSON are taken as such.
+
+    ValueError names the ``option`` whose value it is.
+    """
     name, *pairs = text.split(":")
     if not name or not all("=" in pair for pair in pairs):
-        raise ValueError(f"--prioritizers: {text!r} is neither a name nor name:option=value:…")
+        raise ValueError(f"{option}: {text!r} is neither a name nor name:option=value:…")
     return Entrant(text, name, {key: _value(value) for key, _, value in (pair.partition("=") for pair in pairs)})
 
 

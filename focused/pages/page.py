@@ -36,6 +36,8 @@ _FEW_WORDS = 20
 _DIGITS = re.compile(r"\d+")
 _CHARACTERS_A_WORD, _CHARACTERS_AN_UNSPACED_WORD = 20, 2
 _LONGEST_TITLE = 10_000
+_LONGEST_ABOUT = 2_000
+_ABOUT = frozenset({"keywords", "description"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +77,8 @@ class Page:
 
     Words of leaf *i* are ``ids[starts[i]:starts[i + 1]]``. ``verdict`` is filled in by whoever judges it first.
     ``tags`` are its start tags in order, ``tag_leaves`` the number of leaves before each. ``lexicon`` gives the ids of
-    words, and is that of the crawl that fetched the page.
+    words, and is that of the crawl that fetched the page. ``about`` is what its meta tags give as keywords and
+    description; it is not among its words.
     """
 
     url: str
@@ -89,6 +92,7 @@ class Page:
     tags: list[str] = field(default_factory=list)
     tag_leaves: list[int] = field(default_factory=list)
     lexicon: Lexicon = field(default_factory=lambda: LEXICON, repr=False)
+    about: str = ""
 
     @property
     def text(self) -> str:
@@ -203,6 +207,7 @@ def parse_page(
         tags=walk.tags,
         tag_leaves=walk.tag_leaves,
         lexicon=lexicon,
+        about="\n".join(walk.about),
     )
 
 
@@ -240,6 +245,7 @@ class _Walk:
         self.tags: list[str] = []
         self.tag_leaves: list[int] = []
         self.title = ""
+        self.about: list[str] = []
         self.base = ""
         self.left_out = dict(left_out)
         self._hrefs: list[str] = []
@@ -249,7 +255,7 @@ class _Walk:
         self._ends: list[int] = []
         self._crumbs = Crumbs()
 
-    def run(self, root: Any) -> None:  # noqa: PLR0912  # the hot loop of the crawler: calls would double its cost
+    def run(self, root: Any) -> None:  # noqa: PLR0912, PLR0915  # the hot loop of the crawler: calls would double its cost
         leaves = self.leaves
         add_tag, add_tag_leaf = self.tags.append, self.tag_leaves.append
         open_links: list[tuple[Any, int]] = []
@@ -290,8 +296,11 @@ class _Walk:
                 if tag == "title" and not self.title:
                     self.title = text[:_LONGEST_TITLE]
                     self._leave_out("title", len(text) - len(self.title))
-            elif not len(element) and tag not in {"html", "head", "body", "title", "meta", "link", "base"}:
-                leaves.append((element.get("alt") or "") if tag in {"img", "area"} else "")
+            elif not len(element):
+                if tag not in {"html", "head", "body", "title", "meta", "link", "base"}:
+                    leaves.append((element.get("alt") or "") if tag in {"img", "area"} else "")
+                elif tag == "meta":
+                    self._take_about(element.get("name"), element.get("content"))
             stack.append((parent, children))
             parent, children = element, iter(element)
         for _, link in open_links:
@@ -330,6 +339,13 @@ class _Walk:
         self._first.append(leaf)
         self._last.append(leaf)
         return len(self._hrefs) - 1
+
+    def _take_about(self, name: str | None, content: str | None) -> None:
+        if name and content and name[:_LONGEST_ABOUT].strip().lower() in _ABOUT:
+            kept = content[: max(_LONGEST_ABOUT - sum(map(len, self.about)), 0)]
+            if kept:
+                self.about.append(kept)
+            self._leave_out("meta", len(content) - len(kept))
 
     def _leave_out(self, what: str, count: int) -> None:
         if count:

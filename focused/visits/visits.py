@@ -39,14 +39,16 @@ class Visits:
         count: Callable[[str, float], None],
         judged: Callable[[PageRecord], object],
         follow_duplicates: bool = False,
+        follow_from: float = 0.0,
     ) -> None:
         self._store, self.critic, self._training, self._scope = store, critic, training, scope
         # What adds to a statistic, and who is told of each page that counts.
         self._count, self._judged = count, judged
-        self._follow_duplicates = follow_duplicates
+        self._follow_duplicates, self._follow_from = follow_duplicates, follow_from
         self._can_revise = isinstance(store, VerdictStore)
         self._open: dict[int, Visit] = {}
         self._left_out: set[str] = set()
+        self._has_poor = False
 
     @property
     def learning_critic(self) -> LearningCritic | None:
@@ -99,8 +101,13 @@ class Visits:
             record.version, record.gist = critic.version, gist
         self._store.record(visit.lease, record)
         visit.record = record
-        visit.is_followed = visit.is_recorded and (self._follow_duplicates or not visit.is_duplicate)
+        visit.is_followed = visit.is_recorded and self._is_followed(visit)
         visit.label = self._label_of(visit)
+
+    def _is_followed(self, visit: Visit) -> bool:
+        if visit.is_duplicate and not self._follow_duplicates:
+            return False
+        return visit.verdict.relevance >= self._follow_from
 
     def _label_of(self, visit: Visit) -> str | None:
         """What the prioritizer says of the page's place on its path; None if it does not tell such things."""
@@ -146,17 +153,29 @@ class Visits:
         assert visit.record is not None
         if visit.is_duplicate:
             self._count("focused/page/duplicates", 1)
-            self._count_unfollowed(visit)
         else:
             self._count("focused/relevance/sum", visit.record.relevance)
+        if not visit.is_followed:
+            self._count_unfollowed(visit)
         self._count("focused/page/judged", 1)
         self._judged(visit.record)
 
     def _count_unfollowed(self, visit: Visit) -> None:
-        unfollowed = 0 if visit.is_followed else len(self.links_of(visit).unknown())
-        if unfollowed:
+        unfollowed = len(self.links_of(visit).unknown())
+        if not unfollowed:
+            return
+        if visit.is_duplicate and not self._follow_duplicates:
             self._count("focused/link/unfollowed", unfollowed)
             self._store.revise(UNFOLLOWED, lambda before: str(int(before or 0) + unfollowed))
+            return
+        if not self._has_poor:
+            self._has_poor = True
+            logger.info(
+                "The links of %s are not followed: its relevance is %.3g, and FOCUSED_FOLLOW_FROM is %g. "
+                "Further cases are only counted, in focused/link/of_poor_pages",
+                visit.lease.url, visit.verdict.relevance, self._follow_from,
+            )  # fmt: skip
+        self._count("focused/link/of_poor_pages", unfollowed)
 
     def label(self, visit: Visit) -> None:
         """The verdict on a page *v* becomes the label of every known link (*u*, *v*)."""

@@ -61,6 +61,19 @@ def test_a_setting_follows_the_links_of_duplicates(crawl) -> None:
     assert "focused/link/unfollowed" not in result.stats
 
 
+def test_a_setting_leaves_the_links_of_poor_pages(crawl) -> None:
+    web = {
+        HUB: page("http://on.example/", "http://off.example/"),
+        "http://on.example/": page("http://last.example/", text=f"{ON} On."),
+        "http://off.example/": page("http://never.example/", text="Tax law and the rates of taxes."),
+        "http://last.example/": page(text=f"{ON} Last."),
+        "http://never.example/": page(text=f"{ON} Never."),
+    }
+    result = crawl(web, settings={**ONE_BY_ONE, "FOCUSED_FOLLOW_FROM": 0.1})
+    assert set(result.fetched) == web.keys() - {"http://never.example/"}
+    assert result.stats["focused/link/of_poor_pages"] == 1
+
+
 def test_pages_that_only_say_where_they_have_moved_are_followed(crawl) -> None:
     moved = {f"http://old.example/{n}": page(f"http://new.example/{n}", text="It has moved.") for n in range(3)}
     new = {f"http://new.example/{n}": page(text=f"{ON} Number w{n}.") for n in range(3)}

@@ -250,3 +250,19 @@ def test_a_text_by_itself():
     assert Text.of("The Owl, at night").text == "The Owl, at night"
     assert Text.of("").text == ""
     assert len(Text.of("The Owl, at night").ids) == 4
+
+
+def test_keywords_and_description_of_meta_tags_are_kept_apart_from_the_words():
+    tags = "<meta name=' Keywords' content='ice, snow'><meta name=description content='All of it.'>"
+    others = "<meta name=author content=ann><meta name=keywords><meta property=description content=x><meta content=y>"
+    page = page_from_html(f"<html><head>{tags}{others}</head><body>text</body></html>", "http://a.example/")
+    assert page.about == "ice, snow\nAll of it."
+    assert page.leaves == ["text"]
+    assert "meta" not in page.left_out
+
+
+def test_what_meta_tags_say_is_bounded_and_the_rest_is_counted():
+    tag = f"<meta name=description content='{'word ' * 300}'>"
+    page = page_from_html(f"<html><head>{tag * 50}</head><body>text</body></html>", "http://a.example/")
+    assert len(page.about.replace("\n", "")) == 2_000
+    assert page.left_out["meta"] == 50 * 1_500 - 2_000

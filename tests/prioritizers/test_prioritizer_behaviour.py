@@ -24,8 +24,9 @@ from tests.prioritizers.prioritizer_cases import WAY, OneWordCritic, built, less
 
 CASES = [
     *[(name, {}) for name in names("prioritizer")],
-    ("apprentice", {"learner": "naive-bayes"}),
-    ("apprentice", {"topics": False, "cocitation": True, "offsets": False}),
+    ("apprentice", {"learner": "naive-bayes", "cut": "half"}),
+    ("apprentice", {"paper": True}),
+    ("apprentice", {"chances": True, "cocitation": True, "offsets": False}),
     ("apprentice", {"d_max": 0, "reads": False, "bits": 10}),
     ("focused", {"words": False, "address": False, "elements": False, "siblings": False}),
     ("focused", {"d_max": 0, "offsets": False, "reads": False, "source": False, "graded": False, "bits": 10}),

@@ -37,6 +37,14 @@ def test_every_argument_is_there_in_order() -> None:
     assert first_cells(section("Arguments of the spider")) == list(KINDS)
 
 
+def test_the_page_on_pitfalls_names_settings_that_are_refused_and_one_that_is_not() -> None:
+    pitfalls = (Path(__file__).parents[2] / "docs" / "pitfalls.md").read_text(encoding="utf-8")
+    refused, _, allowed = pitfalls.partition("Scrapy reads some settings before")[2].partition("refused by name")
+    assert set(re.findall(r"`([A-Z_]+)`", refused)) <= READ_BEFORE_THE_SPIDER
+    assert re.findall(r"`([A-Z_]+)`", allowed.partition("\n- ")[0]) == ["SCHEDULER"]
+    assert "SCHEDULER" not in READ_BEFORE_THE_SPIDER
+
+
 def test_every_refused_setting_is_there() -> None:
     refused = section("The topic file").partition("refused by name")[2].partition("`LOG_FILE`")[0]
     assert re.findall(r"`([A-Z_]+)`", refused) == sorted(READ_BEFORE_THE_SPIDER)

@@ -70,7 +70,7 @@ class Counted:
 class House:
     """A crawl of plain Python: a store, a critic, and the service between them."""
 
-    def __init__(self, folder: Path, *, follow_duplicates: bool = False) -> None:
+    def __init__(self, folder: Path, *, follow_duplicates: bool = False, follow_from: float = 0.0) -> None:
         self.critic, self.training, self.counter = CountingCritic(), Taught(), Counted()
         self.store = SqliteStore(folder, Focused(critic=self.critic))
         self.visits = Visits(
@@ -81,6 +81,7 @@ class House:
             count=self.counter.count,
             judged=self.counter.judged,
             follow_duplicates=follow_duplicates,
+            follow_from=follow_from,
         )
 
     def fetch(self, url: str) -> Visit:
@@ -201,6 +202,21 @@ def test_links_of_a_duplicate_are_followed_or_counted(follow: bool, tmp_path: Pa
     standing = house.store.standing()
     assert (standing.pages, standing.duplicates, standing.found) == (2, 1, 1)
     assert standing.harvest == pytest.approx(first.verdict.relevance)
+
+
+def test_the_links_of_a_poor_page_are_not_followed_but_counted_and_told(tmp_path: Path, caplog):
+    caplog.set_level("INFO", "focused.visits.visits")
+    house = House(tmp_path, follow_from=0.5)
+    for number, (text, is_followed) in enumerate([(TEXT, True), ("Tax law.", False), ("More law.", False)]):
+        visit = house.fetch(f"http://a.example/{number}")
+        house.visits.take_in(visit, page(visit.lease.url, text, "http://b.example/1", "http://b.example/2"))
+        assert visit.is_followed == is_followed
+        for _ in range(2):
+            house.visits.count(visit)
+    assert house.counter.stats["focused/link/of_poor_pages"] == 4
+    assert house.counter.stats["focused/link/unfollowed"] == 0
+    (told,) = (message for message in caplog.messages if "not followed" in message)
+    assert told.startswith("The links of http://a.example/1 are not followed: its relevance is ")
 
 
 def test_a_page_that_was_not_leased_is_judged_and_left_alone(house: House):

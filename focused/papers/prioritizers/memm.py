@@ -20,6 +20,7 @@ What was tried: docs/memm.md.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -97,7 +98,7 @@ class Memm(TaughtPrioritizer[Models]):
 
     def teach(self, paths: Sequence[Stops], progress: TeachingProgress = lambda *_: None) -> FiguresByName:
         """Choose keywords, fit both models; figures are those of pages held out."""
-        models, figures = self._teaching.run(paths, self.critic, self._sight(_NOTHING), progress)
+        models, figures = self._teaching.run(paths, self.critic, self.said, self._sight(_NOTHING, _NOTHING), progress)
         self.adopt(models)
         return figures
 
@@ -106,19 +107,29 @@ class Memm(TaughtPrioritizer[Models]):
     ) -> Evidence:
         """What is believed of the page after it was seen, and what is seen of each link."""
         models, belief = self.model, belief_on_arrival(arrived_by, self.inference)
-        sight = self._sight(models.keywords)
+        sight = self.sight
         view = sight.view(page)
-        seen = sight.of_page(view, arrived_by.ids if arrived_by is not None else _NOTHING)
+        seen = sight.on_arrival(sight.of_page(view), arrived_by.ids if arrived_by is not None else _NOTHING)
         belief = step(belief, models.page.transitions(models.page.says(seen))[0], self.inference)
         of_links = _pruned(sight.of_links(view, links), models.known)
         path = np.tile(belief, (len(links), 1))
         dense = np.hstack([path, models.link.says(of_links), of_links.dense]).astype(np.float32)
         return Evidence.of(of_links.starts, of_links.ids, dense, links.first)
 
-    def _sight(self, keywords: NDArray[np.uint32]) -> Sight:
+    def adopt(self, model: Models) -> None:
+        """Take what was learned, and see by it from now on."""
+        super().adopt(model)
+        self.__dict__.pop("sight", None)
+
+    @cached_property
+    def sight(self) -> Sight:
+        """What is looked at in a crawl."""
+        return self._sight(self.model.keywords, self.model.description)
+
+    def _sight(self, keywords: Ids, description: Ids) -> Sight:
         alone = self.features == "words"
         targets = None if alone else targets_of(self.critic, self.name, "set features = 'words'")
-        return Sight(self.features, keywords, targets, self.near)
+        return Sight(self.features, keywords, targets, self.near, description)
 
     def score(self, evidence: Evidence) -> NDArray[np.float32]:
         """By what is believed of the page behind the link."""

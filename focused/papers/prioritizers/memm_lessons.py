@@ -65,17 +65,13 @@ def gather(ground: Ground, sight: Sight, beside: float, tick: Callable[[], None]
         bare.append(sight.of_page(view))
         links.append(sight.of_links(view, page.links))
         tick()
-    return _of_pages(ground, bare, links), _of_links(ground, links, beside)
+    return _of_pages(ground, sight, bare, links), _of_links(ground, links, beside)
 
 
-def _of_pages(ground: Ground, bare: Sequence[Evidence], links: Sequence[Evidence]) -> LayerLessons:
+def _of_pages(ground: Ground, sight: Sight, bare: Sequence[Evidence], links: Sequence[Evidence]) -> LayerLessons:
     """A sample for each way by which a page is reached, from nowhere or by a link."""
     steps = list(_ways(ground))
-    rows = []
-    for u, link, v in steps:
-        led_by = links[u].row(link).ids if link >= 0 else _NOTHING
-        ids = np.concatenate([bare[v].ids, led_by])
-        rows.append(Evidence.of(np.array([0, len(ids)]), ids, bare[v].dense))
+    rows = [sight.on_arrival(bare[v], links[u].row(link).ids if link >= 0 else _NOTHING) for u, link, v in steps]
     before = [ground.layers[u] if u != NO_PAGE else NO_STATE for u, _, _ in steps]
     pages = np.array([v for _, _, v in steps], np.int64)
     state = np.array(ground.layers)[pages]
@@ -111,9 +107,10 @@ def _places(pages: Sequence[Page]) -> list[str]:
     return hosts if most <= _MOST_OF_ONE * len(hosts) else [page.url for page in pages]
 
 
-def choose_keywords(ground: Ground, critic: Critic | None, most: int) -> Ids:
-    """The words of the class of the target pages, and those of their titles and headings that distinguish them best.
+def choose_keywords(ground: Ground, critic: Critic | None, most: int, said: Sequence[str] = ()) -> Ids:
+    """The words of the class of the target pages, those that the user has ``said``, and the best of the targets' own.
 
+    These are the words of their titles, headings and meta tags that distinguish them best from the other pages.
     Best: p0 · log(p0 / p), where p0 is the share of target pages with the word and p that of all pages. Words that
     stand in the text of most pages ("and", "home") are none.
     """
@@ -130,7 +127,7 @@ def choose_keywords(ground: Ground, critic: Critic | None, most: int) -> Ids:
         if places[number] >= min(_LEAST_PLACES, len(targets)) and number not in usual
     }
     best = [number for number in sorted(gain, key=lambda one: (-gain[one], one)) if gain[number] > 0]
-    named = _named(ground, targets, critic)
+    named = list(dict.fromkeys([*_named(ground, targets, critic), *map(word_to_id, words(" ".join(said)))]))
     return np.array(sorted({*named[:most], *best[: max(most - len(named), 0)]}), np.uint32)
 
 

@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from focused.critics.base import Critic
-from focused.pages.tokens import Ids
+from focused.pages.tokens import LEXICON, Ids
 from focused.papers.paths.stops import Stops
 from focused.papers.prioritizers.ground import LEAST_STEPS, Ground, figures_of, prior_of
 from focused.papers.prioritizers.maxent import MaxEnt, fit
 from focused.papers.prioritizers.memm_features import Sight
 from focused.papers.prioritizers.memm_lessons import LayerLessons, choose_keywords, gather
 from focused.papers.prioritizers.states import Floats, step, uniform
-from focused.papers.prioritizers.taught import FiguresByName, TeachingProgress, Ticker
+from focused.papers.prioritizers.taught import FiguresByName, SaidOfTopic, TeachingProgress, Ticker
 
 Mask = NDArray[np.bool_]
 _ITERATIONS = 50
@@ -29,6 +29,7 @@ class Models:
     """What an MEMM crawler has learned."""
 
     keywords: Ids
+    description: Ids
     page: MaxEnt
     link: MaxEnt
 
@@ -48,21 +49,27 @@ class MemmTeaching:
     inference: str
 
     def run(
-        self, paths: Sequence[Stops], critic: Critic | None, sight: Sight, progress: TeachingProgress
+        self,
+        paths: Sequence[Stops],
+        critic: Critic | None,
+        said: SaidOfTopic,
+        sight: Sight,
+        progress: TeachingProgress,
     ) -> tuple[Models, FiguresByName]:
         """The models, and how well such did that had not seen a fifth of it all. NotTaught if that cannot be."""
         ground = Ground.of(paths)
         ground.check(LEAST_STEPS)
         tick = Ticker(progress, len(ground.pages) + _FITS * _ITERATIONS)
-        keywords = choose_keywords(ground, critic, self.keywords)
-        lessons = gather(ground, replace(sight, keywords=keywords), self.beside, tick)
+        keywords = choose_keywords(ground, critic, self.keywords, said.keywords)
+        description = LEXICON.text_to_ids(said.description)
+        lessons = gather(ground, replace(sight, keywords=keywords, description=description), self.beside, tick)
         figures = {name: float(len(one.steps)) for name, one in zip(("arrivals", "links"), lessons, strict=True)}
         rest = [~one.held_out for one in lessons]
         if all(some.any() and not some.all() for some in rest):
-            models = Models(keywords, *self._fit(lessons, rest, tick))
+            models = Models(keywords, description, *self._fit(lessons, rest, tick))
             figures |= self._of_pages(ground, lessons[0], models) | self._of_links(ground, lessons, models)
         every = [np.ones(len(one.steps), np.bool_) for one in lessons]
-        return Models(keywords, *self._fit(lessons, every, tick)), figures
+        return Models(keywords, description, *self._fit(lessons, every, tick)), figures
 
     def _fit(self, lessons: Sequence[LayerLessons], chosen: Sequence[Mask], tick: Ticker) -> list[MaxEnt]:
         return [

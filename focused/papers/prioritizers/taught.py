@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from hashlib import sha256
 from pathlib import Path
 from shlex import quote
@@ -37,6 +37,14 @@ M = TypeVar("M")
 
 class NotTaught(ValueError):
     """Paths that cannot teach, or a prioritizer that has not been taught; the message says the way out."""
+
+
+@dataclass(frozen=True)
+class SaidOfTopic:
+    """What the user has said of the topic: words, and what its pages are about."""
+
+    keywords: Sequence[str] = ()
+    description: str = ""
 
 
 class KeptPrioritizer(Prioritizer):
@@ -67,6 +75,8 @@ class TaughtPrioritizer(KeptPrioritizer, Generic[M]):
     """What its model is, a dataclass."""
     bound_to: ClassVar[tuple[str, ...]]
     """The options that what was learned is bound to, each an attribute."""
+    said: SaidOfTopic = SaidOfTopic()
+    """What `teach` may use beside the paths; a crawl knows of it only what the model holds."""
     _model: M | None = None
 
     taught: ClassVar[bool] = True

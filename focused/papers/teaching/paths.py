@@ -18,6 +18,7 @@ from focused.papers.paths.stops import Stops, resolve
 from focused.papers.prioritizers.taught import (
     FiguresByName,
     NotTaught,
+    SaidOfTopic,
     TaughtCard,
     TaughtPrioritizer,
     TeachingProgress,
@@ -61,6 +62,8 @@ class PathTeaching:
         critic = critic_for(topic, models, read(settings, "FOCUSED_CRITIC"), vectors=vectors)
         prioritizer = build(kind, options, critic=critic, file=topic.file)
         assert isinstance(prioritizer, TaughtPrioritizer | Focused)
+        if isinstance(prioritizer, TaughtPrioritizer):
+            prioritizer.said = SaidOfTopic(topic.keywords, topic.description)
         return cls(topic, prioritizer, options, models)
 
     def teach(

@@ -11,6 +11,7 @@ from focused.critics.base import Verdict
 from focused.pages.evidence import mix, names_to_ids
 from focused.pages.tokens import LEXICON, word_to_id
 from focused.papers.prioritizers.apprentice import Apprentice
+from focused.papers.prioritizers.naive_bayes import NaiveBayesLearner
 from focused.papers.prioritizers.observed import BestFirstObserved
 from focused.prioritizers.base import Lessons
 from focused.prioritizers.focused import Focused
@@ -23,6 +24,11 @@ FILLER = ("alpha", "beta", "gamma", "delta", "kappa", "sigma", "omega")
 
 def feature(word, offset):
     return int(mix(np.array([word_to_id(word)], np.uint32), offset)[0])
+
+
+def bayes_of(apprentice):
+    assert isinstance(apprentice.learner, NaiveBayesLearner)
+    return apprentice.learner
 
 
 def filler(rng, count=6):
@@ -105,6 +111,33 @@ def test_contributions_sum_to_the_log_odds_of_the_score():
     assert apprentice.score(evidence)[0] == pytest.approx(1 / (1 + np.exp(-total)), rel=1e-3)
 
 
+def test_in_the_paper_s_set_up_every_link_teaches_as_a_whole_lesson():
+    body = "<p>penguin</p><a href=/x>Item</a>"
+    for paper, lessons in ((True, 4), (False, 1)):
+        apprentice = Apprentice(paper=paper, learner="naive-bayes")
+        of_one_page = Lessons.of_page(evidence_of(apprentice, body * 4), 0.9, np.full(4, 0.5, np.float32))
+        assert bayes_of(apprentice.learn(of_one_page)).lessons.sum() == lessons
+
+
+def test_the_paper_s_set_up_sees_the_words_around_links_alone():
+    apprentice = Apprentice(paper=True, critic=OneWordCritic())
+    evidence = evidence_of(apprentice, "<p>penguin</p><a href=/x>Item</a>", classes=(("Science", 0.9),))
+    assert evidence.ids.tolist() == [feature("penguin", -1), feature("item", 0)]
+    assert (apprentice.combine, bayes_of(apprentice).cut, apprentice.sees_fetched) == ("first", "median", False)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"combine": "max"}, "combine='max'"), ({"cocitation": True}, "cocitation=true"),
+        ({"chances": True}, "chances=true"),
+    ],
+)  # fmt: skip
+def test_what_contradicts_the_paper_s_set_up_is_named(options, told):
+    with pytest.raises(ValueError, match=f"^{told} does not go with paper=true, which sets"):
+        build(Apprentice, {"paper": True, **options})
+
+
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_begins_as_best_first(learner):
     apprentice = Apprentice(learner=learner)
@@ -167,6 +200,17 @@ def test_the_critic_is_asked_about_anchor_and_window():
     assert scores[0] > scores[1]
 
 
+def test_the_critic_is_not_asked_for_a_learner_that_has_no_use_for_it():
+    class Asked(OneWordCritic):
+        def score_texts(self, texts):
+            raise AssertionError("asked")
+
+    body = "<p>penguin</p><a href=/a>penguin</a>"
+    with pytest.raises(AssertionError):
+        evidence_of(Apprentice(critic=Asked()), body)
+    assert not evidence_of(Apprentice(critic=Asked(), learner="naive-bayes"), body).dense[:, 1:].any()
+
+
 def test_reads_can_be_left_out():
     apprentice = Apprentice(critic=OneWordCritic(), reads=False)
     assert not evidence_of(apprentice, "<a href=/a>penguin</a>").dense[:, 1:].any()
@@ -180,6 +224,13 @@ def test_topics_add_the_page_s_classes_and_their_prefixes():
         before = set(evidence_of(plain, body, classes=classes).row(row).ids.tolist())
         after = set(evidence_of(with_topics, body, classes=classes).row(row).ids.tolist())
         assert after - before == more
+
+
+def test_with_chances_classes_count_by_the_tenths_of_their_probabilities():
+    classes = (("Science.Biology", 0.42), ("Science.Physics", 0.33), ("Sport", 0.09))
+    ids = evidence_of(Apprentice(chances=True), "<a href=/x>c</a>", classes=classes).ids.tolist()
+    named = ("class:Science.Biology", "class:Science.Physics", "class:Science", "class:Sport")
+    assert [ids.count(i) for i in names_to_ids(named, LEXICON).tolist()] == [4, 3, 8, 0]
 
 
 def test_cocitation_adds_neighbours_whose_pages_are_known():
@@ -216,7 +267,8 @@ def test_memory_is_bounded():
     ("name", "value"),
     [
         ("d_max", -1), ("d_max", 32), ("d_max", 2.5), ("d_max", True), ("bits", 40), ("bits", "18"),
-        ("learner", "perceptron"), ("offsets", "yes"), ("topics", 1), ("cocitation", None), ("reads", "no"),
+        ("learner", "perceptron"), ("cut", 0.5), ("paper", 1), ("chances", "yes"),
+         ("offsets", "yes"), ("topics", 1), ("cocitation", None), ("reads", "no"),
         ("rate", 0), ("rate", "fast"), ("replays", -1), ("memory", 0), ("combine", "median"),
     ],
 )  # fmt: skip
@@ -237,7 +289,8 @@ def test_unknown_options_that_are_handed_on_are_named():
 
 
 @pytest.mark.parametrize(
-    "options", [{"bits": 12}, {"d_max": 3}, {"offsets": False}, {"learner": "naive-bayes"}, {"topics": False}]
+    "options",
+    [{"bits": 12}, {"d_max": 3}, {"offsets": False}, {"learner": "naive-bayes"}, {"topics": False}, {"chances": True}],
 )
 def test_a_saved_apprentice_made_with_other_options_is_refused(options):
     state = train(Apprentice(), word_tells, lessons=20).state()
@@ -260,6 +313,19 @@ def test_a_saved_apprentice_of_another_format_is_refused():
     state["made_for"] = np.array(json.dumps({**told, "format": 0}))
     with pytest.raises(ValueError, match="another version of this project"):
         Apprentice().restore(state)
+
+
+def test_states_from_before_an_option_are_of_what_it_was_then():
+    cut_at_a_half = train(Apprentice(learner="naive-bayes", cut="half"), word_tells, lessons=20)
+    state = cut_at_a_half.state()
+    told = json.loads(str(state["made_for"]))
+    state["made_for"] = np.array(json.dumps({name: told[name] for name in told.keys() - {"cut", "paper", "chances"}}))
+    del state["met"], state["met_weight"]
+    back = Apprentice(learner="naive-bayes", cut="half")
+    back.restore(state)
+    assert np.array_equal(bayes_of(back).counts, bayes_of(cut_at_a_half).counts)
+    with pytest.raises(ValueError, match="it was made with cut='half', not cut='median': set cut in"):
+        Apprentice(learner="naive-bayes").restore(state)
 
 
 def test_the_state_is_small():

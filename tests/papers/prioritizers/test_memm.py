@@ -14,12 +14,14 @@ from focused.pages.evidence import ADDRESS, ANCHOR, NEAR, ON_PAGE, mix
 from focused.pages.tokens import LEXICON, word_to_id
 from focused.papers.paths.path import Path, Step
 from focused.papers.paths.stops import Stop, resolve
+from focused.papers.prioritizers import memm_teaching
 from focused.papers.prioritizers.ground import Ground
+from focused.papers.prioritizers.maxent import MaxEnt
 from focused.papers.prioritizers.memm import Memm
 from focused.papers.prioritizers.memm_features import OF_LINK, OF_PAGE, Sight, described_by
 from focused.papers.prioritizers.memm_lessons import choose_keywords, gather
 from focused.papers.prioritizers.states import STATES, uniform
-from focused.papers.prioritizers.taught import NotTaught
+from focused.papers.prioritizers.taught import NotTaught, SaidOfTopic
 from focused.prioritizers.options import build
 from tests.prioritizers.prioritizer_cases import WAY, OneWordCritic, built, page, toy_paths, toy_site
 
@@ -59,8 +61,10 @@ def taught():
 # --- what is seen ----------------------------------------------------------------------------------------------
 
 
-def test_title_and_headings_describe_a_page():
+def test_title_headings_and_meta_tags_describe_a_page():
     assert set(described_by(page(PAGE)).tolist()) == set(ids_of("homework", "course", "notes").tolist())
+    meta = page("<meta name=keywords content='ice, snow'><meta name=author content=ann><h1>notes</h1>")
+    assert set(described_by(meta).tolist()) == set(ids_of("ice", "snow", "notes").tolist())
     assert not len(described_by(page("plain text")))
 
 
@@ -70,7 +74,7 @@ def test_keywords_and_cosines_of_a_page():
     assert dict(zip(OF_PAGE, seen.dense[0].tolist(), strict=True)) == pytest.approx(
         {
             "cosine of the page": 1.0,
-            "cosine of its title and headings": 0.0,
+            "cosine of its description": 0.0,
             "keyword in an address on it": 1.0,
             "keyword in its address": 1.0,
         }
@@ -102,17 +106,31 @@ def test_a_target_is_not_compared_with_itself():
     assert 0 < view.numbers[0] < 0.9
 
 
+def test_a_description_is_compared_with_the_topic_s():
+    targets = Targets.of_pages([page("penguin ice fish"), page("tax law fish")], [True, False])
+    titled = page("<h1>tax</h1><p>penguin")
+    for said, cosine in (("tax", 1.0), ("ice", 0.0), ("", 0.0), ("unheard", 0.0)):
+        view = Sight("all", ids_of(), targets, 4, LEXICON.text_to_ids(said)).view(titled)
+        assert view.numbers[1] == pytest.approx(cosine), said
+
+
+def test_all_addresses_on_a_page_are_looked_at():
+    parsed = page("".join(f"<a href=/{n}>x</a>" for n in range(500)) + "<a href=/penguin>x</a>")
+    assert sight().view(parsed).numbers[OF_PAGE.index("keyword in an address on it")] == 1
+
+
 @pytest.mark.parametrize("features", ["words", "sim-meta"])
 def test_sets_of_features_leave_the_others_out(features):
     parsed = page(PAGE)
     chosen = sight(features)
     view = chosen.view(parsed)
-    of_page, of_links = chosen.of_page(view, led_by=ids_of("led")), chosen.of_links(view, parsed.links)
+    of_page, of_links = chosen.on_arrival(chosen.of_page(view), ids_of("led")), chosen.of_links(view, parsed.links)
     keywords = words_in(0, "penguin", "homework") | words_in(ON_PAGE, "penguin", "homework")
-    others = words_in(ANCHOR, "course", "page", "tax") | words_in(ADDRESS, "tax") | set(ids_of("led").tolist())
+    others = words_in(ANCHOR, "course", "page", "tax") | words_in(ADDRESS, "tax") | words_in(NEAR, "see", "here")
+    others |= set(ids_of("led").tolist())
     seen = {*of_page.ids.tolist(), *of_links.ids.tolist()}
-    assert bool(seen & keywords) == (features == "words")
-    assert bool(seen & others) == (features == "sim-meta")
+    assert seen & keywords == (keywords if features == "words" else set())
+    assert seen & others == (others if features == "sim-meta" else set())
     assert bool(of_links.dense.any()) == bool(of_page.dense.any()) == (features == "sim-meta")
 
 
@@ -128,6 +146,41 @@ def test_links_beside_the_paths_teach_what_leads_away():
     assert set(links.samples.state[unknown]) == {4}
     assert set(links.samples.weight[~unknown]) == {1.0}
     assert len(arrivals.steps) >= len(ground.steps)
+
+
+@pytest.mark.parametrize("features", ["all", "words", "sim-meta"])
+def test_what_is_taught_is_what_is_seen(features, monkeypatch):
+    """In a crawl each page and each link on the paths is seen by the features by which it was taught."""
+    memm = Memm(critic=OneWordCritic(), features=features)
+    lessons = []
+
+    def gathered(*args):
+        lessons.append(gather(*args))
+        return lessons[-1]
+
+    monkeypatch.setattr(memm_teaching, "gather", gathered)
+    memm.teach(toy_paths(3))
+    (arrivals, links), ground = lessons[0], Ground.of(toy_paths(3))
+    known, seen = memm.model.known, []
+
+    def says(self, one):
+        seen.append(one)
+        return np.zeros((len(one), STATES))
+
+    monkeypatch.setattr(MaxEnt, "says", says)
+    for row, (u, link, v) in enumerate(arrivals.steps):
+        before, here = (ground.pages[number] for number in (u, v))
+        arrived_by = memm.evidence(before, Verdict(0.5), before.links).row(link) if link >= 0 else None
+        seen.clear()
+        memm.evidence(here, Verdict(0.5), here.links, arrived_by=arrived_by)
+        of_links = [at for at, step in enumerate(links.steps) if step[0] == v]
+        for now, then in zip(seen, (arrivals.samples.seen.row(row), links.samples.seen.select(of_links)), strict=True):
+            assert features_of(now, known) == features_of(then, known)
+            assert np.allclose(now.dense, then.dense)
+
+
+def features_of(seen, known):
+    return [sorted(set(known.tolist()).intersection(seen.row(row).ids.tolist())) for row in range(len(seen))]
 
 
 def test_words_of_a_single_site_are_not_learned():
@@ -160,6 +213,30 @@ def test_keywords_hold_the_words_of_the_class_path():
 
     assert {word_to_id("science"), word_to_id("birds")} <= set(
         choose_keywords(Ground.of(toy_paths()), Critic(), 5).tolist()
+    )
+
+
+def test_keywords_hold_what_the_user_said_and_what_meta_tags_of_targets_say():
+    ground = Ground.of(toy_paths())
+    assert set(ids_of("office", "hours", "course").tolist()) == set(
+        choose_keywords(ground, None, 3, ["office hours"]).tolist()
+    )
+    for one, layer in zip(ground.pages, ground.layers, strict=True):
+        one.about = "syllabi" if layer == 0 else ""
+    assert word_to_id("syllabi") in choose_keywords(ground, None, 5)
+
+
+def test_what_was_said_of_the_topic_goes_into_the_model():
+    memm = Memm(critic=OneWordCritic())
+    memm.said = SaidOfTopic(["office hours"], "Penguin courses")
+    memm.teach(toy_paths(3))
+    assert set(ids_of("office", "hours").tolist()) <= set(memm.model.keywords.tolist())
+    back = Memm(critic=OneWordCritic())
+    back.restore(memm.state())
+    assert (
+        back.sight.description.tolist()
+        == memm.sight.description.tolist()
+        == LEXICON.text_to_ids("penguin courses").tolist()
     )
 
 
@@ -230,9 +307,9 @@ def test_belief_in_evidence_is_the_sum_over_all_paths(taught):
     """Three pages on: the same as going along all states of all pages by hand."""
     models = taught.model
     by_hand, led_by = uniform(), np.zeros(0, np.uint32)
-    seeing = taught._sight(models.keywords)
+    seeing = taught.sight
     for here, evidence in along(taught, upto=3):
-        said = models.page.says(seeing.of_page(seeing.view(here), led_by))
+        said = models.page.says(seeing.on_arrival(seeing.of_page(seeing.view(here)), led_by))
         by_hand = by_hand @ models.page.transitions(said)[0]
         assert np.allclose(evidence.dense[:, :STATES], by_hand, atol=1e-5)
         led_by = evidence.row(0).ids
