@@ -80,6 +80,8 @@ _BEFORE |= {"near": -0.29, "N": 66.0}
 _AFTER |= {"near": -0.23, "N": 40.0}
 _FEW_PHRASES, _PAGES_A_WORD = 2, 3
 """Beyond so many phrases, one more halves what near words count; so do so many wanted pages."""
+_MOST_OF_A_MENU = 0.3
+"""The degree to which a word is shown by being once on a page of 270 words. A site may be about it all the same."""
 _SPREAD = 0.4
 _SOME_ANSWERS = 20
 """The number of answers with which relevance is compressed half as much as without any."""
@@ -276,7 +278,8 @@ class CombinedCritic(LearningCritic):
         for row, gist in enumerate(gists):
             left = self._terms.left(gist.bag, self._met.own_words(gist))[: len(gist.shown)]
             # A term that is there so often, beside so many words: of that, the share that is left.
-            shown[row, : len(gist.shown)] = left * gist.shown / (1 - (1 - left) * gist.shown)
+            own = left * gist.shown / (1 - (1 - left) * gist.shown)
+            shown[row, : len(gist.shown)] = np.maximum(own, gist.shown - _MOST_OF_A_MENU)
         return shown
 
     def score_words(self, ids: Ids, text: NDArray[np.int64], texts: int) -> NDArray[np.float32]:

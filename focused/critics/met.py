@@ -19,8 +19,8 @@ Floats = NDArray[np.float64]
 
 _RAREST, _COMMONEST = 0.004, 0.5
 _COUNT_BITS = 8
-_ENOUGH_PAGES = 5
-"""So many pages of a host show what its menus are."""
+_ENOUGH_PAGES, _NEARLY_ALL = 5, 0.8
+"""So many pages of a host show what its menus are: they are on more than this share of its pages."""
 _SMALLEST = 1e-3
 _USUAL = -1.4
 """Log-odds of the share of pages that are wanted in most crawls, at most: one in five."""
@@ -31,10 +31,10 @@ class Met:
 
     Learned: ``words`` and their ``idf``, ``centre`` (the centroid of the wanted pages) with the ``mean`` and ``spread``
     of cosines to it, ``weights`` and ``bias`` of the classifier, ``richness`` (by how much more than the usual share of
-    pages is wanted here, as log-odds), and for each of ``hosts`` its ``menus``: the words that more than half of its
-    pages show exactly as often, and how often that is. So often they say nothing of any of these pages; what its text
-    is about, a page shows as often as its text is long. ``answers`` is of how many of these pages somebody has said
-    whether they are wanted.
+    pages is wanted here, as log-odds), and for each of ``hosts`` its ``menus``: the words that are on nearly all of its
+    pages, on more than half of them equally often, and how often that is. So often they say nothing of any of these
+    pages; what its text is about, a page shows as often as its text is long. ``answers`` is of how many of these pages
+    somebody has said whether they are wanted.
     """
 
     def __init__(self) -> None:
@@ -77,9 +77,12 @@ class Met:
             of_host.setdefault(gist.host, []).append(gist)
         self.hosts = {host: number for number, host in enumerate(of_host)}
         for gists in of_host.values():
+            ids, pages = _on_pages(gists)
+            usual = ids[pages > _NEARLY_ALL * len(gists)] if len(gists) >= _ENOUGH_PAGES else ids[:0]
             shown = np.concatenate([gist.ids.astype(np.int64) << _COUNT_BITS | gist.counts for gist in gists])
-            shown, pages = np.unique(shown, return_counts=True)
-            steady = shown[pages > len(gists) / 2] if len(gists) >= _ENOUGH_PAGES else shown[:0]
+            shown, times = np.unique(shown, return_counts=True)
+            steady = shown[times > len(gists) / 2]
+            steady = steady[look_up(usual, steady >> _COUNT_BITS)[1]]
             self.menus.append(((steady >> _COUNT_BITS).astype(np.uint32), steady & ((1 << _COUNT_BITS) - 1)))
 
     def own_words(self, gist: Gist) -> Bag:
