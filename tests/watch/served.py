@@ -27,9 +27,10 @@ class Served:
 
 
 @contextmanager
-def served(place: object, *options: str) -> Iterator[Served]:
+def served(place: object, *options: str, proxy: str = "") -> Iterator[Served]:
     command = [sys.executable, "-m", "scrapy", "watch", str(place), "--port", "0", *options]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    environment |= {"http_proxy": proxy} if proxy else {}
     process = subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
