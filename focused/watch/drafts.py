@@ -27,6 +27,7 @@ from focused.watch.topic_file import JobPlace, NewFiles, topic_to_toml
 FETCHING, READY, FAILED, STARTING, STARTED = "fetching", "ready", "failed", "starting", "started"
 _MOST_DRAFTS = 4
 _LONGEST_JUDGING = 30.0
+_COMMAND = [sys.executable, "-m", "focused.watch.sampling"]
 _NOT_HTML = "not HTML"
 _DIED = "the process that tries the topic has ended (code {}): try again; what you said is kept"
 
@@ -49,8 +50,8 @@ class Draft:
         self._is_started = False
         self._written: set[Path] = set()
         self._changed = Condition()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "focused.watch.sampling"],
+        self._process = subprocess.Popen(  # noqa: S603  # our own module
+            _COMMAND,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=own_environment(),
@@ -158,7 +159,14 @@ class Draft:
                 "found": sum(one >= RELEVANT for one in self._relevance),
                 "words": list(self._sample.given.items()) if self._sample else [],
                 "missing": [{"url": url, "why": _why(why)} for url, why in missing.items()],
-                "warnings": self._sample.doubts if self._sample else [],
+                "warnings": [
+                    *(
+                        f"Nothing begins at the seed {url}: {_why(missing[url])}"
+                        for url in self._wanted.seeds
+                        if url in missing
+                    ),
+                    *(self._sample.doubts if self._sample else ()),
+                ],
             }
 
     def _pages(self) -> list[dict[str, Any]]:

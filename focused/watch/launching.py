@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from threading import Thread
 
 from focused.files import NotWritten
@@ -28,6 +29,7 @@ class Launcher:
     def __init__(self, given: Sequence[str]) -> None:
         self._given = given
         self._started: dict[str, subprocess.Popen[bytes]] = {}
+        self._log_begins: dict[str, int] = {}
 
     def command(self, place: JobPlace, pages: int) -> list[str]:
         """The command line of a crawl; the same one starts it and lets it go on."""
@@ -47,6 +49,7 @@ class Launcher:
             raise ValueError(f"{_MOST_RUNNING} crawls that were started here are running: wait until one has ended")
         try:
             with place.log.open("ab") as log:
+                self._log_begins[place.name] = log.tell()
                 process = subprocess.Popen(  # noqa: S603  # our own command line
                     self.command(place, pages),
                     stdin=subprocess.DEVNULL,
@@ -71,14 +74,17 @@ class Launcher:
         """Why the crawl that was started here last has failed; '' if it has not."""
         process = self._started.get(place.name)
         code = process.poll() if process is not None else None
-        return _last_words(place) or f"the crawl has failed (code {code}): see {place.log}" if code else ""
+        if not code:
+            return ""
+        words = _last_words(place.log, self._log_begins[place.name])
+        return words or f"the crawl has failed (code {code}): see {place.log}"
 
 
-def _last_words(place: JobPlace) -> str:
-    """The last error in a log, or its last line."""
+def _last_words(log: Path, begin: int) -> str:
+    """The last error in a log, or its last line; what was there before is left out."""
     try:
-        with place.log.open("rb") as file:
-            file.seek(max(file.seek(0, os.SEEK_END) - _END_OF_LOG, 0))
+        with log.open("rb") as file:
+            file.seek(max(file.seek(0, os.SEEK_END) - _END_OF_LOG, begin))
             text = clean(file.read().decode("utf-8", "replace")).strip()
     except OSError:
         return ""

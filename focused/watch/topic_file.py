@@ -22,6 +22,7 @@ from focused.safety.addresses import AddressPolicy
 from focused.topics.examples import read_examples
 from focused.topics.identity import slug
 from focused.topics.keys import KEYS
+from focused.topics.library import TRUST
 from focused.topics.marked import UNWANTED, WANTED, Marked, add_examples
 from focused.topics.topic import Topic, load_topic
 
@@ -138,9 +139,11 @@ class JobPlace:
             try:
                 return JobPlace(Path(scratch), self.name)._checked(toml, marks, settings)
             except ProblemsError as error:
-                # Nobody has to know where it was tried.
-                told = [line.replace(f"{scratch}{os.sep}", "") for line in error.problems]
-                raise ProblemsError(told) from error
+                # Nobody has to know where it was tried; and nobody is trusted here.
+                told = (line.replace(f"{scratch}{os.sep}", "") for line in error.problems)
+                raise ProblemsError([line.replace(f", or {TRUST}", "") for line in told]) from error
+            except OSError as error:
+                raise NotWritten(f"a temporary file in {str(Path(scratch).parent)!r}", error) from error
 
     def _checked(self, toml: str, marks: Mapping[str, bool], settings: BaseSettings) -> NewFiles:
         self.topic.write_text(toml, "utf-8")

@@ -15,6 +15,8 @@ from urllib.parse import urlsplit
 from playwright.sync_api import Browser, sync_playwright
 
 ROOT = Path(__file__).parents[2]
+WIDE, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 800}
+LONG = 12_000
 
 
 class Served:

@@ -280,10 +280,17 @@ def test_a_folder_of_jobs_has_all_of_them_also_those_that_come_later(job: Path, 
 
 
 @pytest.mark.parametrize("make", [lambda folder: folder.mkdir(), lambda folder: None], ids=["empty", "not there"])
-def test_a_place_without_a_job_is_refused(tmp_path: Path, make: Callable[[Path], object]) -> None:
+def test_a_folder_for_jobs_may_be_empty_or_new(tmp_path: Path, make: Callable[[Path], object]) -> None:
     make(tmp_path / "jobs")
+    assert find(tmp_path / "jobs") == []
+
+
+@pytest.mark.parametrize("place", ["no/jobs", "file", "file/jobs", "link"])
+def test_a_place_where_no_job_can_be_is_refused(tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("nowhere")
     with pytest.raises(ValueError, match="there is no job in"):
-        find(tmp_path / "jobs")
+        find(tmp_path / place)
 
 
 def test_events_come_when_something_has_changed_and_end_with_the_process(job: Path) -> None:

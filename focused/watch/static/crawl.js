@@ -236,6 +236,8 @@ async function showAgain() {
   const again = await call(`${base}/startable`).catch(() => null);
   if (!again) return;
   byId("again").hidden = !again.possible;
+  // It says which command to run.
+  byId("next").hidden = again.possible || again.is_starting;
   byId("restarting").textContent = again.is_starting ? "It is starting …" : again.problem;
   byId("restarting").className = again.problem ? "problem" : "";
   const pages = byId("again").elements.pages;

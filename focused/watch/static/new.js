@@ -77,10 +77,10 @@ function showPages(pages) {
   for (const item of list.children) {
     const page = byUrl.get(item.dataset.url);
     if (!page) continue;
-    const change = page.relevance - page.before, words = item.querySelector(".change");
+    const change = page.relevance - page.before, was = fixed(page.before, 2), words = item.querySelector(".change");
     item.querySelector(".r").textContent = fixed(page.relevance, 2);
     item.classList.toggle("is-found", page.relevance >= 0.5);
-    words.textContent = Math.abs(change) < 0.005 ? "" : `${change > 0 ? "▲" : "▼"} was ${fixed(page.before, 2)}`;
+    words.textContent = was === fixed(page.relevance, 2) ? "" : `${change > 0 ? "▲" : "▼"} was ${was}`;
     words.className = `change ${change > 0 ? "for" : "against"}`;
     if (!isSaying) showSaid(page.url, page.said);
   }
@@ -114,7 +114,7 @@ async function answer(url, word) {
   }
   if (isSaying) return;
   show(draft);
-  const changed = draft.pages.filter(page => Math.abs(page.relevance - page.before) >= 0.005).length;
+  const changed = draft.pages.filter(page => fixed(page.relevance, 2) !== fixed(page.before, 2)).length;
   say(`${after ? `Said: ${after}` : "Taken back"}. ${plural(changed, "page")} judged otherwise now; about ${number(Math.round(draft.wanted))} wanted.`);
   clearTimeout(wait);
   if (!isEdited) wait = setTimeout(showFile, 300);
