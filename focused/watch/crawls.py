@@ -256,7 +256,7 @@ class WatchedCrawls:
         self.problem = ""
         self.is_one = crawl is not None or (Path(place) / FILE).exists()
         """Can there be no others?"""
-        self.folder = None if self.is_one or "://" in place else Path(place)
+        self.folder = None if self.is_one or "://" in place or Path(place).is_file() else Path(place)
         """Where new crawls can be begun."""
 
     async def all(self) -> list[Watched]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from secrets import token_hex
-from threading import Condition, Thread
+from threading import Condition, Lock, Thread
 from typing import Any
 
 import msgspec
@@ -225,18 +225,20 @@ class Drafts:
         self.folder, self.settings, self.launcher = folder.resolve(), settings, Launcher(given)
         self._given = dict(pair.split("=", 1) for pair in given)
         self._drafts: dict[str, Draft] = {}
+        self._lock = Lock()
 
     def begin(self, topic: Topic, pages: int, answers: Mapping[str, bool], instead: str = "") -> Draft:
         """Try a new topic on so many pages; ValueError if there is one of its name. It may end an earlier try."""
         place = JobPlace.of(self.folder, topic)
         place.check_free(self.settings)
-        if instead in self._drafts:
-            self._drafts.pop(instead).close()
         wanted = Wanted(topic.name, topic.keywords, topic.seeds, pages, self._given)
-        draft = Draft(place, wanted, answers, self.launcher)
-        self._drafts[draft.key] = draft
-        while len(self._drafts) > _MOST_DRAFTS:
-            self._drafts.pop(next(iter(self._drafts))).close()
+        with self._lock:
+            if instead in self._drafts:
+                self._drafts.pop(instead).close()
+            draft = Draft(place, wanted, answers, self.launcher)
+            self._drafts[draft.key] = draft
+            while len(self._drafts) > _MOST_DRAFTS:
+                self._drafts.pop(next(iter(self._drafts))).close()
         return draft
 
     def get(self, key: str) -> Draft | None:

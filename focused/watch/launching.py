@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from threading import Thread
+from threading import Lock, Thread
 
 from focused.files import NotWritten
 from focused.report.text import clean
@@ -30,6 +30,7 @@ class Launcher:
         self._given = given
         self._started: dict[str, subprocess.Popen[bytes]] = {}
         self._log_begins: dict[str, int] = {}
+        self._lock = Lock()
 
     def command(self, place: JobPlace, pages: int) -> list[str]:
         """The command line of a crawl; the same one starts it and lets it go on."""
@@ -43,27 +44,31 @@ class Launcher:
 
     def start(self, place: JobPlace, pages: int) -> None:
         """Start a crawl; ValueError or NotWritten if that cannot be."""
-        if self.is_running(place):
-            raise ValueError(f"{place.name!r} was started already, and is running")
-        if sum(process.poll() is None for process in self._started.values()) >= _MOST_RUNNING:
-            raise ValueError(f"{_MOST_RUNNING} crawls that were started here are running: wait until one has ended")
-        try:
-            with place.log.open("ab") as log:
-                self._log_begins[place.name] = log.tell()
-                process = subprocess.Popen(  # noqa: S603  # our own command line
-                    self.command(place, pages),
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    env=own_environment(),
-                    # Ctrl-C ends the page, not the crawl.
-                    start_new_session=True,
-                )
-        except OSError as error:
-            raise NotWritten(repr(str(place.log)), error) from error
-        self._started[place.name] = process
+        with self._lock:
+            if self.is_running(place):
+                raise ValueError(f"{place.name!r} was started already, and is running")
+            if sum(process.poll() is None for process in self._started.values()) >= _MOST_RUNNING:
+                raise ValueError(f"{_MOST_RUNNING} crawls that were started here are running: wait until one has ended")
+            try:
+                process = self._process(place, pages)
+            except OSError as error:
+                raise NotWritten(repr(str(place.log)), error) from error
+            self._started[place.name] = process
         # So that it leaves no zombie.
         Thread(target=process.wait, daemon=True).start()
+
+    def _process(self, place: JobPlace, pages: int) -> subprocess.Popen[bytes]:
+        with place.log.open("ab") as log:
+            self._log_begins[place.name] = log.tell()
+            return subprocess.Popen(  # noqa: S603  # our own command line
+                self.command(place, pages),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                env=own_environment(),
+                # Ctrl-C ends the page, not the crawl.
+                start_new_session=True,
+            )
 
     def is_running(self, place: JobPlace) -> bool:
         """Was it started here, and has not ended?"""

@@ -172,7 +172,8 @@ function showStart(draft) {
   if (draft.is_begun && draft.problem) tell("wrong", draft.problem);
   if (draft.state === "started" && draft.crawl) {
     events?.close();
-    location.assign(`/crawls/${encodeURIComponent(draft.crawl)}`);
+    // Back leads to the list, not here.
+    location.replace(`/crawls/${encodeURIComponent(draft.crawl)}`);
   }
 }
 
