@@ -19,7 +19,7 @@ from focused.report.text import clean
 from focused.watch.asked import Wrong, decode, given
 from focused.watch.crawls import Watched, WatchedCrawls, key_of
 from focused.watch.drafts import STARTED, Draft, Drafts
-from focused.watch.topic_file import JobPlace, topic_of_words
+from focused.watch.topic_file import BegunCrawl, topic_of_words
 
 _EVERY, _HEARTBEAT, _MOST_STREAMS = 0.3, 15.0, 16
 _ANSWERS = {"yes": True, "no": False, "forget": None}
@@ -202,7 +202,7 @@ class BeginCalls:
         await _tried(lambda: drafts.launcher.start(place, asked.pages))
         return JSONResponse({"possible": False, "is_starting": True, "problem": ""})
 
-    def _place_of(self, crawl: Watched) -> JobPlace | None:
+    def _place_of(self, crawl: Watched) -> BegunCrawl | None:
         return self._drafts.place_of(crawl.name) if self._drafts is not None else None
 
 

@@ -21,8 +21,8 @@ from focused.critics.base import RELEVANT
 from focused.frontier.records import FILE
 from focused.topics.topic import Topic
 from focused.watch.launching import Launcher, own_environment
-from focused.watch.sampling import Said, SampleTold, Told, Wanted
-from focused.watch.topic_file import JobPlace, NewFiles, topic_to_toml
+from focused.watch.sampling import AnswersSoFar, SamplerLine, SampleTold, Wanted
+from focused.watch.topic_file import BegunCrawl, NewFiles, topic_to_toml
 
 FETCHING, READY, FAILED, STARTING, STARTED = "fetching", "ready", "failed", "starting", "started"
 _MOST_DRAFTS = 4
@@ -35,7 +35,7 @@ _DIED = "the process that tries the topic has ended (code {}): try again; what y
 class Draft:
     """One new crawl, from its words until it runs."""
 
-    def __init__(self, place: JobPlace, wanted: Wanted, answers: Mapping[str, bool], launcher: Launcher) -> None:
+    def __init__(self, place: BegunCrawl, wanted: Wanted, answers: Mapping[str, bool], launcher: Launcher) -> None:
         self.key = token_hex(8)
         self.place = place
         self.number = 0
@@ -62,7 +62,7 @@ class Draft:
 
     # --- the process --------------------------------------------------------------------------------------------
 
-    def _send(self, what: Wanted | Said) -> None:
+    def _send(self, what: Wanted | AnswersSoFar) -> None:
         # One that has died says so by the end of its output.
         with suppress(OSError, ValueError):
             assert self._process.stdin is not None
@@ -73,7 +73,7 @@ class Draft:
         assert self._process.stdout is not None
         with self._process.stdout as lines:
             for line in lines:
-                told = msgspec.json.decode(line, type=Told)
+                told = msgspec.json.decode(line, type=SamplerLine)
                 with self._changed:
                     self._note(told)
                     self._news()
@@ -83,7 +83,7 @@ class Draft:
                 self._problem = self._problem or _DIED.format(code)
             self._news()
 
-    def _note(self, told: Told) -> None:
+    def _note(self, told: SamplerLine) -> None:
         self._progress = told.progress or self._progress
         self._problem = told.problem or self._problem
         if told.sample is not None:
@@ -98,7 +98,7 @@ class Draft:
 
     def _ask(self) -> None:
         self._asked += 1
-        self._send(Said(self._asked, self.answers))
+        self._send(AnswersSoFar(self._asked, self.answers))
 
     def _news(self) -> None:
         self.number += 1
@@ -229,7 +229,7 @@ class Drafts:
 
     def begin(self, topic: Topic, pages: int, answers: Mapping[str, bool], instead: str = "") -> Draft:
         """Try a new topic on so many pages; ValueError if there is one of its name. It may end an earlier try."""
-        place = JobPlace.of(self.folder, topic)
+        place = BegunCrawl.of(self.folder, topic)
         place.check_free(self.settings)
         wanted = Wanted(topic.name, topic.keywords, topic.seeds, pages, self._given)
         with self._lock:
@@ -250,8 +250,8 @@ class Drafts:
         for draft in self._drafts.values():
             draft.close()
 
-    def place_of(self, name: str) -> JobPlace | None:
+    def place_of(self, name: str) -> BegunCrawl | None:
         """Where the files of a crawl are that was begun here; None if it was not."""
-        place = JobPlace(self.folder, name)
+        place = BegunCrawl(self.folder, name)
         is_plain = "/" not in name and name not in {"", ".", ".."}
         return place if is_plain and place.topic.is_file() and (place.job / FILE).exists() else None

@@ -11,7 +11,7 @@ from threading import Lock, Thread
 
 from focused.files import NotWritten
 from focused.report.text import clean
-from focused.watch.topic_file import JobPlace
+from focused.watch.topic_file import BegunCrawl
 
 _MOST_RUNNING = 8
 _END_OF_LOG, _MOST_SAID = 20_000, 1_000
@@ -32,7 +32,7 @@ class Launcher:
         self._log_begins: dict[str, int] = {}
         self._lock = Lock()
 
-    def command(self, place: JobPlace, pages: int) -> list[str]:
+    def command(self, place: BegunCrawl, pages: int) -> list[str]:
         """The command line of a crawl; the same one starts it and lets it go on."""
         settings = [*self._given, "FOCUSED_TOPICS_TRUSTED=False", f"JOBDIR={place.job}"]
         arguments = [f"topic={place.topic}", f"pages={pages}"]
@@ -42,7 +42,7 @@ class Launcher:
             *(word for one in arguments for word in ("-a", one)),
         ]
 
-    def start(self, place: JobPlace, pages: int) -> None:
+    def start(self, place: BegunCrawl, pages: int) -> None:
         """Start a crawl; ValueError or NotWritten if that cannot be."""
         with self._lock:
             if self.is_running(place):
@@ -57,7 +57,7 @@ class Launcher:
         # So that it leaves no zombie.
         Thread(target=process.wait, daemon=True).start()
 
-    def _process(self, place: JobPlace, pages: int) -> subprocess.Popen[bytes]:
+    def _process(self, place: BegunCrawl, pages: int) -> subprocess.Popen[bytes]:
         with place.log.open("ab") as log:
             self._log_begins[place.name] = log.tell()
             return subprocess.Popen(  # noqa: S603  # our own command line
@@ -70,12 +70,12 @@ class Launcher:
                 start_new_session=True,
             )
 
-    def is_running(self, place: JobPlace) -> bool:
+    def is_running(self, place: BegunCrawl) -> bool:
         """Was it started here, and has not ended?"""
         process = self._started.get(place.name)
         return process is not None and process.poll() is None
 
-    def problem(self, place: JobPlace) -> str:
+    def problem(self, place: BegunCrawl) -> str:
         """Why the crawl that was started here last has failed; '' if it has not."""
         process = self._started.get(place.name)
         code = process.poll() if process is not None else None

@@ -1,7 +1,7 @@
 """The process in which a new topic is tried: it fetches a sample, and judges it anew with every answer.
 
-Lines of JSON come in: first what to fetch (`Wanted`), then answers (`Said`). Lines of JSON go out (`Told`). It ends
-when its input does, however the page ends, or when nobody has said anything for an hour.
+Lines of JSON come in: first what to fetch (`Wanted`), then answers (`AnswersSoFar`); lines of JSON go out
+(`SamplerLine`). It ends when its input does, however the page ends, or when nobody has said anything for an hour.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Wanted(msgspec.Struct):
     settings: dict[str, str]
 
 
-class Said(msgspec.Struct):
+class AnswersSoFar(msgspec.Struct):
     """Which pages are wanted, by their addresses: all that was said so far."""
 
     number: int
@@ -61,7 +61,7 @@ class Judged(msgspec.Struct):
     relevance: list[float]
 
 
-class Told(msgspec.Struct, omit_defaults=True):
+class SamplerLine(msgspec.Struct, omit_defaults=True):
     """One line of what the process says."""
 
     progress: tuple[int, int, int] | None = None
@@ -70,7 +70,7 @@ class Told(msgspec.Struct, omit_defaults=True):
     problem: str = ""
 
 
-Tell = Callable[[Told], None]
+Tell = Callable[[SamplerLine], None]
 
 
 def main() -> None:
@@ -78,12 +78,12 @@ def main() -> None:
     # The pipe is ours alone: what components print goes to the terminal of the page.
     out, sys.stdout = sys.stdout.buffer, sys.stderr
 
-    def tell(told: Told) -> None:
+    def tell(told: SamplerLine) -> None:
         out.write(msgspec.json.encode(told) + b"\n")
         out.flush()
 
     wanted = msgspec.json.decode(sys.stdin.buffer.readline(), type=Wanted)
-    said: Queue[Said] = Queue()
+    said: Queue[AnswersSoFar] = Queue()
     Thread(target=_listen, args=(sys.stdin.buffer, said), daemon=True).start()
     judge = _gather(wanted, tell)
     while judge is not None:
@@ -91,14 +91,14 @@ def main() -> None:
             asked = said.get(timeout=_PATIENCE)
         except Empty:
             break
-        tell(Told(judged=Judged(asked.number, judge(asked.answers))))
+        tell(SamplerLine(judged=Judged(asked.number, judge(asked.answers))))
     # The thread is still reading.
     os._exit(0)
 
 
-def _listen(lines: IO[bytes], said: Queue[Said]) -> None:
+def _listen(lines: IO[bytes], said: Queue[AnswersSoFar]) -> None:
     for line in lines:
-        said.put(msgspec.json.decode(line, type=Said))
+        said.put(msgspec.json.decode(line, type=AnswersSoFar))
     # Nobody is there any more, whatever is being done.
     os._exit(0)
 
@@ -122,7 +122,7 @@ def _gather(wanted: Wanted, tell: Tell) -> Callable[[Mapping[str, bool]], list[f
     topic = Topic(name=wanted.name, keywords=wanted.keywords, seeds=wanted.seeds)
 
     def show(done: int, total: int, failed: int) -> None:
-        tell(Told(progress=(done, total, failed)))
+        tell(SamplerLine(progress=(done, total, failed)))
 
     process = AsyncCrawlerProcess(settings)
     try:
@@ -130,7 +130,7 @@ def _gather(wanted: Wanted, tell: Tell) -> Callable[[Mapping[str, bool]], list[f
         sample = run_to_end(process, gathering)
         corrected, trial = CorrectedSample(topic, settings, sample), try_topic(topic, settings, sample)
     except (ValueError, OSError, Stopped) as error:
-        tell(Told(problem=clean(str(error)) or "it was interrupted"))
+        tell(SamplerLine(problem=clean(str(error)) or "it was interrupted"))
         return None
     missing = dict(list(sample.missing.failures.items())[:_MOST_MISSING])
     pages = [
@@ -143,7 +143,7 @@ def _gather(wanted: Wanted, tell: Tell) -> Callable[[Mapping[str, bool]], list[f
         for page in sample.pages
     ]
     doubts = [clean(doubt) for doubt in (*doubts_about(topic, settings), *trial.doubts)]
-    tell(Told(sample=SampleTold(pages, trial.given, missing, doubts)))
+    tell(SamplerLine(sample=SampleTold(pages, trial.given, missing, doubts)))
     return corrected.judge if pages else None
 
 

@@ -88,14 +88,14 @@ class NewFiles:
 
 
 @dataclass(frozen=True, slots=True)
-class JobPlace:
+class BegunCrawl:
     """Where a crawl that was begun on the page is: a job in a folder of jobs, and its files beside it."""
 
     folder: Path
     name: str
 
     @classmethod
-    def of(cls, folder: Path, topic: Topic) -> JobPlace:
+    def of(cls, folder: Path, topic: Topic) -> BegunCrawl:
         """The place for a topic; its name is made of the letters that are safe in names of files."""
         return cls(folder, slug(topic))
 
@@ -137,7 +137,7 @@ class JobPlace:
             raise ValueError("all pages that are marked are marked with no: mark one that is wanted with yes as well")
         with TemporaryDirectory() as scratch:
             try:
-                return JobPlace(Path(scratch), self.name)._checked(toml, marks, settings)
+                return BegunCrawl(Path(scratch), self.name)._checked(toml, marks, settings)
             except ProblemsError as error:
                 # Nobody has to know where it was tried; and nobody is trusted here.
                 told = (line.replace(f"{scratch}{os.sep}", "") for line in error.problems)

@@ -20,7 +20,7 @@ from focused.watch.app import make_app
 from focused.watch.crawls import WatchedCrawls
 from focused.watch.drafts import Draft, Drafts
 from focused.watch.launching import Launcher
-from focused.watch.topic_file import JobPlace
+from focused.watch.topic_file import BegunCrawl
 from tests.watch.asking import Asker
 
 SEED = "https://tea.example/"
@@ -49,7 +49,7 @@ def until(condition: Callable[[], Any]) -> Any:
 class Played(Launcher):
     """Starts a script in place of a crawl."""
 
-    def command(self, place: JobPlace, pages: int) -> list[str]:
+    def command(self, place: BegunCrawl, pages: int) -> list[str]:
         self.asked = super().command(place, pages)
         return [sys.executable, "-c", CRAWL, str(place.folder), place.name]
 
@@ -182,7 +182,7 @@ def test_the_start_writes_the_files_and_leads_to_the_crawl(scene: Scene) -> None
 
 
 def test_the_command_trusts_nobody_and_comes_after_the_settings_of_the_page(scene: Scene) -> None:
-    command = Launcher(["DOWNLOAD_DELAY=3", "FOCUSED_TOPICS_TRUSTED=True"]).command(JobPlace(scene.folder, "tea"), 70)
+    command = Launcher(["DOWNLOAD_DELAY=3", "FOCUSED_TOPICS_TRUSTED=True"]).command(BegunCrawl(scene.folder, "tea"), 70)
     assert command[:4] == [sys.executable, "-m", "focused", "crawl"]
     settings = [value for option, value in pairwise(command) if option == "-s"]
     assert settings[-2:] == ["FOCUSED_TOPICS_TRUSTED=False", f"JOBDIR={scene.folder}/tea"]
@@ -216,7 +216,7 @@ def test_one_that_rests_goes_on_by_the_same_command(scene: Scene, job: Path, mon
     assert scene.asker.post(f"{call}/start", {"pages": 90}).json["is_starting"]
     launcher = scene.drafts.launcher
     assert isinstance(launcher, Played)
-    assert launcher.asked == Launcher(["DOWNLOAD_DELAY=3"]).command(JobPlace(scene.folder, "stars"), 90)
+    assert launcher.asked == Launcher(["DOWNLOAD_DELAY=3"]).command(BegunCrawl(scene.folder, "stars"), 90)
     assert scene.get(f"{call}/startable") == {"possible": False, "is_starting": True, "problem": ""}
     assert "was started already" in scene.refused(f"{call}/start", {"pages": 90})
     (scene.folder / "end").touch()
@@ -235,9 +235,9 @@ def test_one_that_rests_goes_on_by_the_same_command(scene: Scene, job: Path, mon
 def test_so_many_crawls_are_started_and_no_more(scene: Scene) -> None:
     scene.folder.mkdir()
     for number in range(8):
-        scene.drafts.launcher.start(JobPlace(scene.folder, f"n{number}"), 9)
+        scene.drafts.launcher.start(BegunCrawl(scene.folder, f"n{number}"), 9)
     with pytest.raises(ValueError, match="8 crawls that were started here are running"):
-        scene.drafts.launcher.start(JobPlace(scene.folder, "n9"), 9)
+        scene.drafts.launcher.start(BegunCrawl(scene.folder, "n9"), 9)
 
 
 @pytest.mark.parametrize(

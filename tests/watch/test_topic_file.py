@@ -12,7 +12,7 @@ from focused.files import NotWritten
 from focused.topics.examples import read_examples
 from focused.topics.marked import Marked, add_examples
 from focused.topics.topic import Topic, load_topic
-from focused.watch.topic_file import JobPlace, topic_of_words, topic_to_toml
+from focused.watch.topic_file import BegunCrawl, topic_of_words, topic_to_toml
 from tests.full_disk import no_file_over
 
 SEED = "https://tea.example/"
@@ -39,8 +39,8 @@ def settings(tmp_path: Path) -> Settings:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> JobPlace:
-    return JobPlace(tmp_path / "jobs", "tea")
+def place(tmp_path: Path) -> BegunCrawl:
+    return BegunCrawl(tmp_path / "jobs", "tea")
 
 
 @pytest.mark.parametrize(
@@ -82,14 +82,14 @@ def test_what_was_given_is_what_the_file_says_and_nothing_else(tmp_path: Path, s
     "name", ["../../etc/passwd", "/etc/x", "..", "a/b", "a\\b", "CON", "天文学", "x" * 500, ".hidden a"]
 )
 def test_names_become_names_of_files_in_the_folder(tmp_path: Path, name: str) -> None:
-    place = JobPlace.of(tmp_path, Topic(name=f"{name} x"))
+    place = BegunCrawl.of(tmp_path, Topic(name=f"{name} x"))
     assert {path.resolve().parent for path in (place.job, place.topic, place.table, place.log)} == {tmp_path.resolve()}
     assert place.name.isascii()
     assert not place.name.startswith(("-", "."))
     assert 0 < len(place.name) < 80
 
 
-def test_marks_become_the_examples_that_the_command_would_write(place: JobPlace, settings: Settings) -> None:
+def test_marks_become_the_examples_that_the_command_would_write(place: BegunCrawl, settings: Settings) -> None:
     files = place.files_of(TEXT, MARKS, settings)
     place.write(files)
     by_hand = place.folder / "hand" / place.topic.name
@@ -128,7 +128,7 @@ def test_marks_become_the_examples_that_the_command_would_write(place: JobPlace,
     ],
 )
 def test_a_text_that_was_edited_may_say_no_more_than_a_strangers(
-    place: JobPlace, settings: Settings, added: str, said: str
+    place: BegunCrawl, settings: Settings, added: str, said: str
 ) -> None:
     with pytest.raises(ValueError, match=r"\w") as error:
         place.files_of(f"{TEXT}{added}\n", MARKS, settings)
@@ -138,7 +138,9 @@ def test_a_text_that_was_edited_may_say_no_more_than_a_strangers(
     assert not place.folder.exists()
 
 
-def test_seeds_that_were_edited_go_through_the_guard_and_marks_need_a_yes(place: JobPlace, settings: Settings) -> None:
+def test_seeds_that_were_edited_go_through_the_guard_and_marks_need_a_yes(
+    place: BegunCrawl, settings: Settings
+) -> None:
     with pytest.raises(ValueError, match="is an inner address"):
         place.files_of(topic_to_toml("tea", ["tea"], ["http://10.0.0.1/"]), {}, settings)
     with pytest.raises(ValueError, match="seeds: missing"):
@@ -149,7 +151,7 @@ def test_seeds_that_were_edited_go_through_the_guard_and_marks_need_a_yes(place:
 
 @pytest.mark.parametrize("which", ["job", "topic", "table", "log"])
 @pytest.mark.parametrize("kind", ["file", "folder", "dangling link"])
-def test_nothing_that_is_there_is_overwritten(place: JobPlace, settings: Settings, which: str, kind: str) -> None:
+def test_nothing_that_is_there_is_overwritten(place: BegunCrawl, settings: Settings, which: str, kind: str) -> None:
     files = place.files_of(TEXT, MARKS, settings)
     there: Path = getattr(place, which)
     there.parent.mkdir()
@@ -163,7 +165,7 @@ def test_nothing_that_is_there_is_overwritten(place: JobPlace, settings: Setting
         assert os.listdir(place.folder) == [there.name]
 
 
-def test_a_trained_critic_of_this_name_is_not_taken_over(place: JobPlace, settings: Settings, tmp_path: Path) -> None:
+def test_a_trained_critic_of_this_name_is_not_taken_over(place: BegunCrawl, settings: Settings, tmp_path: Path) -> None:
     place.check_free(settings)
     (tmp_path / "models" / "tea").mkdir(parents=True)
     with pytest.raises(ValueError, match="models/tea' is there already"):
@@ -171,7 +173,7 @@ def test_a_trained_critic_of_this_name_is_not_taken_over(place: JobPlace, settin
 
 
 @pytest.mark.parametrize("room", [0, 80])
-def test_a_full_disk_is_told_and_leaves_nothing(place: JobPlace, settings: Settings, room: int) -> None:
+def test_a_full_disk_is_told_and_leaves_nothing(place: BegunCrawl, settings: Settings, room: int) -> None:
     files = place.files_of(TEXT, MARKS, settings)
     assert len(files.table) < 80 < len(files.toml)
     with no_file_over(room), pytest.raises(NotWritten, match=r"cannot be written .*: make room and try again"):
