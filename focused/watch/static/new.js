@@ -177,6 +177,8 @@ function showStart(draft) {
   }
 }
 
+// Until now a click would have gone nowhere.
+form.querySelector("button").disabled = false;
 // Opened again, the page goes on where it was.
 if (/^#[0-9a-f]{16}$/.test(location.hash)) {
   attempt(async () => {
