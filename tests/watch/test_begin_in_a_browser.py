@@ -139,12 +139,21 @@ def test_the_process_ends_with_the_page_also_while_a_host_is_silent(tmp_path: Pa
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
-        wanted = {"name": "x", "keywords": ["star"], "seeds": [HUB], "pages": 5, "settings": {"ROBOTSTXT_OBEY": "0"}}
-        process.stdin.write(json.dumps(wanted).encode() + b"\n")
-        process.stdin.flush()
-        end = monotonic() + SECONDS
-        while not web.visits:
-            assert monotonic() < end
-            sleep(0.02)
-        said, _ = process.communicate(timeout=SECONDS)
+        try:
+            wanted = {
+                "name": "x",
+                "keywords": ["star"],
+                "seeds": [HUB],
+                "pages": 5,
+                "settings": {"ROBOTSTXT_OBEY": "0"},
+            }
+            process.stdin.write(json.dumps(wanted).encode() + b"\n")
+            process.stdin.flush()
+            end = monotonic() + SECONDS
+            while not web.visits:
+                assert monotonic() < end
+                sleep(0.02)
+            said, _ = process.communicate(timeout=SECONDS)
+        finally:
+            process.kill()
     assert (process.returncode, said) == (0, b"")
