@@ -143,9 +143,7 @@ def choose_links(critic: Critic, pages: Sequence[Page], scope: Scope, asked: Col
 
 def try_topic(topic: Topic, settings: Settings, sample: Sample) -> Trial:
     """What the critic of a topic makes of a sample."""
-    critic = _critic(topic, settings)
-    for seed in sample.seeds:
-        critic.learn_from_seed(seed)
+    critic = critic_to_try(topic, settings, sample)
     tried = [Tried(page, critic.judge(page).relevance) for page in sample.pages]
     learned: Critic | None = None
     if isinstance(critic, LearningCritic):
@@ -163,6 +161,14 @@ def try_topic(topic: Topic, settings: Settings, sample: Sample) -> Trial:
             *doubts_about_pages([one.relevance for one in tried], found),
         ],
     )
+
+
+def critic_to_try(topic: Topic, settings: Settings, sample: Sample) -> Critic:
+    """The critic with which a crawl of a topic would begin: it knows the seeds."""
+    critic = _critic(topic, settings)
+    for seed in sample.seeds:
+        critic.learn_from_seed(seed)
+    return critic
 
 
 def _critic(topic: Topic, settings: Settings) -> Critic:

@@ -21,7 +21,10 @@ from focused.report.orders import check_orders
 from focused.report.text import clean, short
 from focused.report.why import UnknownLink, explain_link
 from focused.watch import view
+from focused.watch.asked import Wrong, given
+from focused.watch.beginning import BeginCalls
 from focused.watch.crawls import PROBLEMS, Watched, WatchedCrawls
+from focused.watch.drafts import Drafts
 from focused.watch.found import KINDS, SORTS, Wish, page_json
 from focused.watch.metrics import metrics
 from focused.watch.orders import to_marks, to_order
@@ -32,19 +35,20 @@ _SAID = ("", "yes", "no", "unknown", "nothing")
 _STATIC = {
     "icon.svg": "image/svg+xml",
     "watch.css": "text/css",
-    **dict.fromkeys(("common.js", "crawl.js", "found.js", "index.js"), "text/javascript"),
+    **dict.fromkeys(("cards.js", "common.js", "crawl.js", "found.js", "index.js", "new.js"), "text/javascript"),
 }
 
 OfCrawl = Callable[[Request, Watched], Awaitable[Response]]
 
 
-class Wrong(ValueError):
-    """A request that asks for what cannot be."""
+def make_app(
+    crawls: WatchedCrawls, is_ending: Callable[[], bool] = lambda: False, drafts: Drafts | None = None
+) -> Starlette:
+    """The application, without its guard. Streams of events end when ``is_ending`` says so.
 
-
-def make_app(crawls: WatchedCrawls, is_ending: Callable[[], bool] = lambda: False) -> Starlette:
-    """The application, without its guard. Streams of events end when ``is_ending`` says so."""
-    page = _Pages(crawls, is_ending)
+    Where there are ``drafts``, crawls can be begun.
+    """
+    page, begin = _Pages(crawls, is_ending, can_begin=drafts is not None), BeginCalls(crawls, drafts, is_ending)
     of_crawl: dict[str, tuple[str, OfCrawl]] = {
         "": ("GET", page.whole),
         "/events": ("GET", page.events),
@@ -60,9 +64,12 @@ def make_app(crawls: WatchedCrawls, is_ending: Callable[[], bool] = lambda: Fals
         "/questions": ("GET", page.questions),
         "/marks": ("POST", page.mark),
         "/orders": ("POST", page.order),
+        "/startable": ("GET", begin.can_start),
+        "/start": ("POST", begin.start_again),
     }
     routes = [
         Route("/", page.index),
+        Route("/new", page.new),
         Route("/crawls/{key}", page.crawl),
         Route("/static/{name}", page.static),
         Route("/metrics", page.metrics),
@@ -71,6 +78,7 @@ def make_app(crawls: WatchedCrawls, is_ending: Callable[[], bool] = lambda: Fals
             Route(f"/api/crawls/{{key}}{path}", page.of_crawl(answer), methods=[method])
             for path, (method, answer) in of_crawl.items()
         ),
+        *begin.routes(),
     ]
     refused = dict.fromkeys((Wrong, UnknownLink, *PROBLEMS), _refused)
     handlers: Mapping[Any, Any] = {404: _not_found, 405: _not_found, 500: _failed, **refused}
@@ -95,8 +103,8 @@ async def _failed(_: Request, __: Exception) -> Response:
 
 
 class _Pages:
-    def __init__(self, crawls: WatchedCrawls, is_ending: Callable[[], bool]) -> None:
-        self._crawls, self._is_ending, self._streams = crawls, is_ending, 0
+    def __init__(self, crawls: WatchedCrawls, is_ending: Callable[[], bool], *, can_begin: bool) -> None:
+        self._crawls, self._is_ending, self._streams, self._can_begin = crawls, is_ending, 0, can_begin
         self._texts: dict[tuple[str, str], tuple[object, str]] = {}
         environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
         folder = resources.files("focused.watch")
@@ -104,7 +112,7 @@ class _Pages:
         self._static["watch.css"] = template("looks.css") + self._static["watch.css"]
         self._templates = {
             name: environment.from_string(folder.joinpath("templates", f"{name}.html").read_text("utf-8"))
-            for name in ("index", "crawl")
+            for name in ("index", "crawl", "new")
         }
 
     # --- the page ------------------------------------------------------------------------------------------------
@@ -114,7 +122,13 @@ class _Pages:
         crawls = await self._crawls.all()
         if self._crawls.is_one and crawls:
             return self._page(crawls[0], is_only=True)
-        return HTMLResponse(self._templates["index"].render())
+        return HTMLResponse(self._templates["index"].render(can_begin=self._can_begin))
+
+    async def new(self, request: Request) -> Response:
+        """Where a crawl is begun."""
+        if not self._can_begin:
+            return JSONResponse({"error": "a crawl can be begun where a folder of jobs is watched"}, 404)
+        return HTMLResponse(self._templates["new"].render())
 
     async def crawl(self, request: Request) -> Response:
         """One crawl."""
@@ -269,13 +283,13 @@ class _Pages:
 
     async def mark(self, request: Request, crawl: Watched) -> Response:
         """Note marks."""
-        marks = _given(to_marks, await request.body())
+        marks = await given(request, to_marks)
         await crawl.tell(marks)
         return JSONResponse({"noted": len(marks)})
 
     async def order(self, request: Request, crawl: Watched) -> Response:
         """Note an order."""
-        order = _given(to_order, await request.body())
+        order = await given(request, to_order)
         is_running = (await crawl.look()).is_running
         try:
             await crawl.ask(lambda reader: check_orders(reader, [order], is_running=is_running))
@@ -285,18 +299,11 @@ class _Pages:
         return JSONResponse({"noted": 1})
 
 
-def _given(read: Callable[[bytes], Any], body: bytes) -> Any:
-    try:
-        return read(body)
-    except ValueError as error:
-        raise Wrong(str(error)) from error
-
-
 def _wish(request: Request) -> Wish:
     """Which pages are asked for; Wrong if that cannot be."""
-    given = request.query_params
-    words = tuple(given.get("q", "").lower().split())
-    sort, said = given.get("sort", "-relevance"), given.get("said", "")
+    asked = request.query_params
+    words = tuple(asked.get("q", "").lower().split())
+    sort, said = asked.get("sort", "-relevance"), asked.get("said", "")
     if sum(map(len, words)) > _LONGEST_WORDS:
         raise Wrong(f"search for at most {_LONGEST_WORDS} characters")
     if sort.removeprefix("-") not in SORTS:
@@ -304,10 +311,10 @@ def _wish(request: Request) -> Wish:
     if said not in _SAID:
         raise Wrong(f"said={said}: use one of {', '.join(filter(None, _SAID))}")
     try:
-        least, most = float(given.get("least") or 0.0), float(given.get("most") or 1.0)
+        least, most = float(asked.get("least") or 0.0), float(asked.get("most") or 1.0)
     except ValueError as error:
         raise Wrong("least and most are numbers from 0 to 1") from error
-    return Wish(words, least, most, said, given.get("host", ""), sort)
+    return Wish(words, least, most, said, asked.get("host", ""), sort)
 
 
 def _number(request: Request, name: str, usual: int, least: int, most: int) -> int:

@@ -7,6 +7,7 @@ most once a second, and never more than a hundredth or two of a processor each, 
 from __future__ import annotations
 
 import asyncio
+import os
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -255,6 +256,8 @@ class WatchedCrawls:
         self.problem = ""
         self.is_one = crawl is not None or (Path(place) / FILE).exists()
         """Can there be no others?"""
+        self.folder = None if self.is_one or "://" in place or Path(place).is_file() else Path(place)
+        """Where new crawls can be begun."""
 
     async def all(self) -> list[Watched]:
         """All crawls by now, by name."""
@@ -269,11 +272,16 @@ class WatchedCrawls:
             await self.all()
         return self._known.get(key)
 
+    async def find_now(self) -> None:
+        """Look again which crawls there are, whatever it costs: one has begun."""
+        async with self._lock:
+            await asyncio.to_thread(self._find_again)
+
     def find(self) -> None:
-        """Look which crawls there are; JobRefused if there is none at all."""
+        """Look which crawls there are; JobRefused if there is none, and none can be begun there."""
         found = dict(self._openers())
         for name, open_reader in found.items():
-            key = _key_of(name)
+            key = key_of(name)
             if key not in self._known:
                 self._known[key] = Watched(key, name, open_reader)
 
@@ -290,7 +298,8 @@ class WatchedCrawls:
             jobs = sorted(job.parent for depth in ("*", "*/*") for job in folder.glob(f"{depth}/{FILE}"))
             for job in jobs[:_MOST_CRAWLS]:
                 yield job.relative_to(folder).as_posix(), self._opener(str(job), None)
-            if jobs:
+            # One may be begun in a folder that is there, or in a new one.
+            if jobs or (folder.parent.is_dir() and (folder.is_dir() or not os.path.lexists(folder))):
                 return
         readers = open_crawls(self._place, self._crawl, self._settings)
         for reader in readers:
@@ -302,6 +311,6 @@ class WatchedCrawls:
         return lambda: open_crawls(place, crawl, self._settings)[0]
 
 
-def _key_of(name: str) -> str:
+def key_of(name: str) -> str:
     """What a crawl is called in addresses."""
     return name if _PLAIN.fullmatch(name) else sha256(name.encode()).hexdigest()[:12]

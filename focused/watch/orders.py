@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import msgspec
 
 from focused.frontier.inbox import Mark, Order
@@ -11,6 +9,7 @@ from focused.frontier.steering import Verb
 from focused.problems import Problems, ProblemsError
 from focused.report.marks import make_mark
 from focused.report.orders import make_order
+from focused.watch.asked import decode
 
 MOST_MARKS = 20_000
 
@@ -32,7 +31,7 @@ class _AskedOrder(msgspec.Struct, forbid_unknown_fields=True):
 
 def to_marks(body: bytes) -> list[Mark]:
     """The marks in a body; ValueError that names all that are wrong, and then none is noted."""
-    asked = _decode(body, _AskedMarks).marks
+    asked = decode(body, _AskedMarks).marks
     if len(asked) > MOST_MARKS:
         raise ValueError(f"{len(asked):,} marks are too many at once: send at most {MOST_MARKS:,}")
     problems, marks = Problems(), []
@@ -47,12 +46,5 @@ def to_marks(body: bytes) -> list[Mark]:
 
 def to_order(body: bytes) -> Order:
     """The order in a body; ValueError if it is none."""
-    asked = _decode(body, _AskedOrder)
+    asked = decode(body, _AskedOrder)
     return make_order(asked.verb, asked.value.strip())
-
-
-def _decode(body: bytes, kind: Any) -> Any:
-    try:
-        return msgspec.json.decode(body, type=kind)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise ValueError(f"this is not the JSON that is wanted: {error}") from error

@@ -13,6 +13,7 @@ from uvicorn import Config, Server
 
 from focused.watch.app import make_app
 from focused.watch.crawls import WatchedCrawls
+from focused.watch.drafts import Drafts
 from focused.watch.guard import Guard
 
 _MOST_AT_ONCE = 200
@@ -66,11 +67,11 @@ def is_everywhere(host: str) -> bool:
     return False
 
 
-def serve(crawls: WatchedCrawls, listening: socket.socket, host: str, token: str) -> None:
-    """Answer until the process is interrupted."""
+def serve(crawls: WatchedCrawls, listening: socket.socket, host: str, token: str, drafts: Drafts | None = None) -> None:
+    """Answer until the process is interrupted. Where there are ``drafts``, crawls can be begun."""
     names = [host, *((socket.gethostname(), socket.getfqdn()) if is_everywhere(host) else ())]
     server: list[Server] = []
-    app = make_app(crawls, lambda: server[0].should_exit)
+    app = make_app(crawls, lambda: server[0].should_exit, drafts)
     guarded = Guard(app, token, listening.getsockname()[1], names)
     config = Config(
         guarded,
@@ -87,4 +88,8 @@ def serve(crawls: WatchedCrawls, listening: socket.socket, host: str, token: str
         timeout_graceful_shutdown=10,
     )
     server.append(Server(config))
-    server[0].run(sockets=[listening])
+    try:
+        server[0].run(sockets=[listening])
+    finally:
+        if drafts is not None:
+            drafts.close()

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser, ConsoleMessage, Page
 from scrapy.settings import Settings
 
 from focused.lab.site.crawl import run_crawl
@@ -15,6 +16,7 @@ from focused.watch.app import make_app
 from focused.watch.crawls import WatchedCrawls
 from focused.watch.guard import Guard
 from tests.watch.asking import TOKEN, Asker
+from tests.watch.served import LONG, WIDE, chromium
 from tests.watch.small_site import PAGES, TOPIC, small_site
 
 
@@ -50,3 +52,29 @@ def asker(crawls: WatchedCrawls) -> Iterator[Asker]:
     asking = Asker(Guard(make_app(crawls), TOKEN, 8899), authorization=f"Bearer {TOKEN}")
     yield asking
     asking.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture
+def page(browser: Browser) -> Iterator[Page]:
+    """A page in a browser that knows nothing of earlier ones. Whatever it complains of fails the test."""
+    context = browser.new_context(viewport=WIDE)
+    opened, complaints = context.new_page(), []
+    opened.set_default_timeout(LONG)
+
+    def note(message: ConsoleMessage) -> None:
+        if message.type in {"error", "warning"}:
+            complaints.append(message.text)
+
+    opened.on("console", note)
+    opened.on("pageerror", lambda error: complaints.append(str(error)))
+    opened.on("dialog", lambda dialog: complaints.append(dialog.message))
+    yield opened
+    context.close()
+    # What is refused is told on the page.
+    assert [words for words in complaints if "ERR_" not in words and "400 (Bad Request)" not in words] == []

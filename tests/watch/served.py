@@ -12,9 +12,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, expect, sync_playwright
 
 ROOT = Path(__file__).parents[2]
+WIDE, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 800}
+LONG = 12_000
 
 
 class Served:
@@ -27,9 +29,10 @@ class Served:
 
 
 @contextmanager
-def served(place: object, *options: str) -> Iterator[Served]:
+def served(place: object, *options: str, proxy: str = "") -> Iterator[Served]:
     command = [sys.executable, "-m", "scrapy", "watch", str(place), "--port", "0", *options]
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    environment |= {"http_proxy": proxy} if proxy else {}
     process = subprocess.Popen(
         command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
@@ -49,6 +52,7 @@ def served(place: object, *options: str) -> Iterator[Served]:
 @contextmanager
 def chromium() -> Iterator[Browser]:
     # Root has no sandbox.
+    expect.set_options(timeout=LONG)
     options = ["--no-sandbox"] if os.geteuid() == 0 else []
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=options)

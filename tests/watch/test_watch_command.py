@@ -44,7 +44,7 @@ def test_what_cannot_be_listened_on_is_refused(scrapy: Scrapy, job: Path, words:
 
 
 def test_a_place_without_a_crawl_is_refused(scrapy: Scrapy, tmp_path: Path) -> None:
-    assert "there is no job in" in refusal(scrapy, tmp_path)
+    assert "there is no job in" in refusal(scrapy, tmp_path / "no" / "jobs")
     assert "Redis does not answer" in refusal(scrapy, "redis://127.0.0.1:1/0")
     assert "give one crawl" in refusal(scrapy)
 

@@ -11,43 +11,16 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect
+from playwright.sync_api import Page, expect
 
 from focused.frontier.inbox import FileInbox, Mark
 from focused.lab.process import LONGEST, OWN_SERVER, CrawlProcess
 from focused.lab.site.reply import html
 from focused.lab.site.server import SiteServer
-from tests.watch.served import Served, chromium, served
+from tests.watch.served import LONG, PHONE, WIDE, Served, served
 from tests.watch.small_site import ALL, FORMULA, HOSTILE, TOPIC, small_site
 
-WIDE, PHONE = {"width": 1400, "height": 900}, {"width": 390, "height": 800}
-LONG = 12_000
 HELD = 20
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """A page in a browser that knows nothing of earlier ones. Whatever it complains of fails the test."""
-    context = browser.new_context(viewport=WIDE)
-    opened, complaints = context.new_page(), []
-    opened.set_default_timeout(LONG)
-
-    def note(message: ConsoleMessage) -> None:
-        if message.type in {"error", "warning"}:
-            complaints.append(message.text)
-
-    opened.on("console", note)
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on("dialog", lambda dialog: complaints.append(dialog.message))
-    yield opened
-    context.close()
-    assert [words for words in complaints if "ERR_" not in words] == []
 
 
 def until(crawl: CrawlProcess, condition: Callable[[], bool]) -> None:

@@ -280,10 +280,27 @@ def test_a_folder_of_jobs_has_all_of_them_also_those_that_come_later(job: Path, 
 
 
 @pytest.mark.parametrize("make", [lambda folder: folder.mkdir(), lambda folder: None], ids=["empty", "not there"])
-def test_a_place_without_a_job_is_refused(tmp_path: Path, make: Callable[[Path], object]) -> None:
+def test_a_folder_for_jobs_may_be_empty_or_new(tmp_path: Path, make: Callable[[Path], object]) -> None:
     make(tmp_path / "jobs")
-    with pytest.raises(ValueError, match="there is no job in"):
-        find(tmp_path / "jobs")
+    assert find(tmp_path / "jobs") == []
+
+
+@pytest.mark.parametrize("place", ["no/jobs", "file/jobs", "link"])
+def test_a_place_where_no_job_can_be_is_refused(tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").touch()
+    (tmp_path / "link").symlink_to("nowhere")
+    with pytest.raises(ValueError, match=r"there is no job in|cannot be read"):
+        find(tmp_path / place)
+
+
+@pytest.mark.parametrize(("place", "can_begin"), [("jobs", True), ("jobs/stars", False), ("jobs/stars/job.db", False)])
+def test_a_crawl_can_be_begun_in_a_folder_of_jobs_and_nowhere_else(
+    job: Path, tmp_path: Path, place: str, can_begin: bool
+) -> None:
+    crawls = WatchedCrawls(str(tmp_path / place), None, Settings())
+    crawls.find()
+    assert job.exists()
+    assert (crawls.folder == tmp_path / "jobs") is can_begin
 
 
 def test_events_come_when_something_has_changed_and_end_with_the_process(job: Path) -> None:

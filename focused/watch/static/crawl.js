@@ -1,36 +1,18 @@
 // One crawl, live: figures, what comes in, marks by keys and buttons, and what is shown when it is asked for.
+import { answerButtons, pressed, showSaid, walkByKeys } from "./cards.js";
 import { apart, attempt, byId, call, fixed, link, make, number, say } from "./common.js";
 import { begin, pagesChanged } from "./found.js";
 
 const base = `/api/crawls/${encodeURIComponent(document.body.dataset.key)}`;
-const latest = byId("latest"), WORDS = { yes: "Yes", no: "No", unknown: "?" }, KEYS = { y: "yes", n: "no", u: "unknown" };
+const latest = byId("latest"), WORDS = { yes: "Yes", no: "No", unknown: "?" };
 const said = new Map();  // by address, what was said here last: true until the crawl's own answer says the same
 let now = null, charted = -1, isHeld = false, events;
 
 // --- marks ---------------------------------------------------------------------------------------------------------
 
-function buttonsFor(page) {
-  const name = page.title || page.url;
-  const buttons = Object.entries(WORDS).map(([word, text]) => make("button", {
-    type: "button", "data-said": word, "aria-label": `${word === "unknown" ? "not known" : word}: ${name}`,
-    "aria-pressed": String(saidOf(page) === word),
-  }, text));
-  const group = make("span", { class: "said-of", role: "group", "aria-label": `Is it wanted? ${name}` }, ...buttons);
-  for (const button of buttons) button.addEventListener("click", () => mark(page.url, button.dataset.said));
-  return group;
-}
+const buttonsFor = page => answerButtons(page, WORDS, saidOf(page), mark);
 const saidOf = page => said.get(page.url) ?? page.said;
 
-function showSaid(url, word) {
-  for (const item of document.querySelectorAll("[data-url]")) {
-    if (item.dataset.url !== url) continue;
-    for (const button of item.querySelectorAll("[data-said]")) button.setAttribute("aria-pressed", String(button.dataset.said === word));
-  }
-}
-function pressed(url) {
-  const item = [...document.querySelectorAll("[data-url]")].find(one => one.dataset.url === url);
-  return item?.querySelector("[data-said][aria-pressed=true]")?.dataset.said ?? "";
-}
 async function mark(url, word) {
   const before = pressed(url), after = before === word ? "" : word;
   said.set(url, after);
@@ -84,41 +66,7 @@ async function showNear() {
   setTimeout(() => { isAsking = false; }, 2000);
 }
 
-// --- keys ----------------------------------------------------------------------------------------------------------
-
-const lists = () => [latest, byId("questions")];
-function current() {
-  return lists().map(list => list.querySelector("li[aria-current=true]")).find(Boolean) ?? null;
-}
-function goTo(item) {
-  if (!item) return;
-  for (const list of lists()) {
-    for (const other of list.children) {
-      other.removeAttribute("aria-current");
-      other.tabIndex = -1;
-    }
-  }
-  item.setAttribute("aria-current", "true");
-  item.tabIndex = 0;
-  item.focus({ preventScroll: true });
-  item.scrollIntoView({ block: "nearest" });
-}
-document.addEventListener("focusin", event => {
-  const item = event.target.closest?.(".cards li[data-order]");
-  if (item && item.getAttribute("aria-current") !== "true" && event.target === item) goTo(item);
-});
-document.addEventListener("keydown", event => {
-  if (event.ctrlKey || event.metaKey || event.altKey || byId("why").open || event.target.closest("input, select, textarea")) return;
-  const item = current();
-  if (event.key === "j") goTo(item ? item.nextElementSibling : latest.firstElementChild);
-  else if (event.key === "k") goTo(item?.previousElementSibling);
-  else if (event.key === "w" && item) why(item.dataset.url);
-  else if (KEYS[event.key] && item) {
-    mark(item.dataset.url, KEYS[event.key]);
-    goTo(item.nextElementSibling);
-  } else return;
-  event.preventDefault();
-});
+const goTo = walkByKeys(["latest", "questions"], WORDS, mark, { w: item => why(item.dataset.url) });
 
 // --- figures -------------------------------------------------------------------------------------------------------
 
@@ -180,6 +128,7 @@ function show(crawl) {
   showLatest(crawl.latest);
   showChart(crawl.pages);
   pagesChanged(crawl.pages);
+  if (!was || was.is_running !== crawl.is_running) showAgain();
 }
 function listen() {
   events = new EventSource(`${base}/events`);
@@ -281,6 +230,36 @@ byId("made").addEventListener("toggle", () => attempt(async () => {
     ["seeds", topic.seeds.join(" ")], ["critic", made.critic], ["prioritizer", made.prioritizer], ...Object.entries(settings)];
   byId("made").querySelector("dl").replaceChildren(...rows.filter(([, value]) => value).flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, apart(value))]));
 }));
+// A crawl that was begun on the page is started again on the page.
+let isWaiting = false;
+async function showAgain() {
+  const again = await call(`${base}/startable`).catch(() => null);
+  if (!again) return;
+  byId("again").hidden = !again.possible;
+  // It says which command to run.
+  byId("next").hidden = again.possible || again.is_starting;
+  byId("restarting").textContent = again.is_starting ? "It is starting …" : again.problem;
+  byId("restarting").className = again.problem ? "problem" : "";
+  const pages = byId("again").elements.pages;
+  if (again.possible && !pages.value) pages.value = Math.max(now.limits.pages ?? 0, now.pages + 500);
+  if (again.is_starting && !isWaiting) {
+    isWaiting = true;
+    setTimeout(() => { isWaiting = false; showAgain(); }, 1000);
+  }
+}
+byId("again").addEventListener("submit", event => {
+  event.preventDefault();
+  const form = event.currentTarget;
+  attempt(async () => {
+    const pages = Number(form.elements.pages.value);
+    if (now.is_paused) await call(`${base}/orders`, { verb: "go-on", value: "" });
+    // An order to stop at so many pages would hold.
+    if (now.orders.some(text => text.startsWith("limit pages="))) await call(`${base}/orders`, { verb: "limit", value: `pages=${pages}` });
+    await call(`${base}/start`, { pages });
+    form.elements.pages.value = "";
+    showAgain();
+  }, form.querySelector("button"));
+});
 let resized;
 addEventListener("resize", () => { clearTimeout(resized); resized = setTimeout(() => now && showChart(now.pages, true), 300); });
 begin(base, buttonsFor);

@@ -13,6 +13,8 @@ async function refresh() {
     const { crawls, problem } = await call("/api/crawls");
     const focused = document.activeElement?.getAttribute("href");
     byId("crawls").replaceChildren(...crawls.map(row));
+    byId("none").hidden = crawls.length > 0;
+    byId("crawls").closest("table").hidden = !crawls.length;
     if (focused) document.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
     byId("problem").textContent = problem;
   } catch (error) {
