@@ -1,4 +1,4 @@
-"""``scrapy paths TOPIC``: draw labelled paths, for ``scrapy teach --prioritizer``, or import those of a browser."""
+"""``scrapy paths TOPIC``: draw labelled paths, for ``scrapy teach --prioritizer``; import or record somebody's browsing."""
 
 from __future__ import annotations
 
@@ -17,20 +17,22 @@ if TYPE_CHECKING:
     from focused.papers.paths.path import Path
 
 _WALKS, _VISITS = "walks", "visits"
-_IMPORT = "import"
+_IMPORT, _RECORD = "import", "record"
+_PORT = 8898
 
 
 class Command(command.Command):
-    """Draw paths from a recorded and labelled web, a crawl's own records, or backlinks; or import recorded browsing."""
+    """Draw paths from a recorded and labelled web, a crawl's own records, or backlinks; or take them from browsing."""
 
     requires_project = True
-    usage = "[options] TOPIC ... | import FILE.har ... --out PATHS.jsonl"
-    summary = "Draw labelled paths to the pages of a topic, or import browsing; they teach path-based prioritizers"
+    usage = "[options] TOPIC ... | import FILE.har ... --out PATHS.jsonl | record TOPIC --start URL --out PATHS.jsonl"
+    summary = "Draw labelled paths to the pages of a topic, import or record them; they teach path-based prioritizers"
     details = (
         "Draws paths from a recorded web (--web) whose pages have labels (--labels), from the pages that a crawl "
         "fetched and judged (--job, with its archive as --web), or from a file of backlinks. TOPIC is a name in the "
         "topics file, or else a topic as for 'scrapy crawl'; the paths of several topics go into one file. With "
-        "import, paths are made of what a browser has recorded (HAR files): give the files first. See docs/paths.md."
+        "import, paths are made of what a browser has recorded (HAR files): give the files first. With record, you "
+        "browse on a page that this command serves, and say there which pages are goals. See docs/paths.md."
     )
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
@@ -65,10 +67,21 @@ class Command(command.Command):
         ):
             add(name, dest=to, nargs="+", action="extend", default=[], metavar=metavar, help=words)
 
+        add = parser.add_argument_group("Record").add_argument
+        add("--start", default="", metavar="URL", help="where to begin (default: the first seed of the topic)")
+        words = f"port to listen on; 0: a free one (default: {_PORT})"
+        add("--port", type=command.port, default=_PORT, help=words)
+        add("--open", action="store_true", help="open the page in a browser")
+
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         if args[:1] == [_IMPORT]:
             self._import(args[1:], opts)
             return
+        if args[:1] == [_RECORD]:
+            self._record(args[1:], opts)
+            return
+        if opts.start or opts.open:
+            raise UsageError("--start and --open are for 'paths record TOPIC'")
         if opts.topic or opts.goal or opts.milestone or opts.wrong:
             raise UsageError("--topic, --goal, --milestone and --not are for 'paths import FILE.har'")
         if not args or not opts.out:
@@ -91,8 +104,27 @@ class Command(command.Command):
         paths = import_paths(files, opts, self.settings)
         if paths:
             print(_summary(paths, opts.out))
-            taught = f"--prioritizer crf --paths {shlex.quote(opts.out)}"
-            print(f"teach a prioritizer with them: {command.program()} teach {shlex.quote(opts.topic)} {taught}")
+            print(_how_to_teach(opts.topic, opts.out))
+
+    def _record(self, topics: list[str], opts: argparse.Namespace) -> None:
+        if len(topics) != 1 or not opts.out or len(opts.web) > 1:
+            raise UsageError("give one topic, a file for the paths with --out, and at most one recorded web with --web")
+        from focused.defaults import read
+        from focused.papers.recording.record import record_paths
+        from focused.topics.settings import apply_settings
+        from focused.topics.topic import load_topic
+
+        trusted = read(self.settings, "FOCUSED_TOPICS_TRUSTED")
+        topic = load_topic(topics[0], seeds=[opts.start] if opts.start else [], seeds_needed=True, trusted=trusted)
+        apply_settings(topic, self.settings)
+        web = "".join(opts.web)
+        recorded = record_paths(opts.out, topic.seeds[0], self.settings, web=web, port=opts.port, opened=opts.open)
+        if not recorded.paths:
+            print("no path so far: say on the page which ones are goals; the same command goes on")
+            return
+        print(_summary(recorded.paths, opts.out))
+        print(f"milestones: {', '.join(recorded.milestones) or 'none'}")
+        print(_how_to_teach(topics[0], opts.out, web))
 
 
 def _draw(topics: list[str], opts: argparse.Namespace) -> list[Path]:
@@ -130,6 +162,11 @@ def _fields(topics: list[str], opts: argparse.Namespace) -> list[Field]:
     labels = read_labels(table) if table else {}
     found = lab_topics(topics, opts.topics_file, labels, opts.root)
     return [field_of_web(web, graph, topic, labels, opts.milestones) for topic in found]
+
+
+def _how_to_teach(topic: str, out: str, web: str = "") -> str:
+    words = ["teach", topic, "--prioritizer", "crf", "--paths", out, *(("--web", web) if web else ())]
+    return f"teach a prioritizer with them: {command.program()} {shlex.join(words)}"
 
 
 def _summary(paths: list[Path], file: str) -> str:
