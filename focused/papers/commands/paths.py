@@ -1,4 +1,4 @@
-"""``scrapy paths TOPIC``: draw labelled paths, for ``scrapy teach --prioritizer``; import or record somebody's browsing."""
+"""``scrapy paths TOPIC``: draw labelled paths, for ``scrapy teach --prioritizer``; or import or record browsing."""
 
 from __future__ import annotations
 

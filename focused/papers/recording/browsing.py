@@ -15,7 +15,6 @@ from scrapy.http import Response, TextResponse
 from scrapy.settings import Settings
 
 from focused.errors import DeniedByRobots, InnerAddress, NotHtml, Postponed, why_unreachable
-from focused.lab.replay.handler import open_web
 from focused.pages.fetched import NoPage
 from focused.pages.tokens import LEXICON
 from focused.papers.recording.plain import plain_html
@@ -105,8 +104,6 @@ async def browsing(process: AsyncCrawlerProcess, settings: Settings, web: str) -
     plain = plain_settings(settings)
     changes: dict[str, Any] = {"RETRY_ENABLED": False}
     if web:
-        # What is wrong with it is said before anything begins.
-        open_web(web)
         handlers = dict.fromkeys(("http", "https"), _REPLAY)
         changes |= {"DOWNLOAD_HANDLERS": handlers, "FOCUSED_REPLAY_WEB": web, "DOWNLOAD_DELAY": 0}
     for name, value in changes.items():

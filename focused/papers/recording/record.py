@@ -17,6 +17,7 @@ from scrapy.crawler import AsyncCrawlerProcess
 from scrapy.settings import Settings
 from uvicorn import Server
 
+from focused.lab.replay.handler import open_web
 from focused.papers.paths.path import Path
 from focused.papers.paths.visited import LONGEST_WAY
 from focused.papers.recording.app import make_app
@@ -54,7 +55,10 @@ class _Page(Server):
 
 def record_paths(out: str, start: str, settings: Settings, *, web: str, port: int, opened: bool) -> Recorded:
     """Serve until somebody has finished; the paths, which are written to ``out``."""
-    with closing(Clicks(File(out))) as clicks, bind(HOST, port) as listening:
+    if web:
+        # What is wrong with it is said before anything begins.
+        open_web(web)
+    with bind(HOST, port) as listening, closing(Clicks(File(out))) as clicks:
         if clicks.was_cut:
             print(f"{clicks.journal}: the last click was half written, and is left out", file=sys.stderr)
         process = AsyncCrawlerProcess(settings)
