@@ -27,7 +27,7 @@ _FRAMES = frozenset({"frame", "iframe"})
 _BLOCKS = frozenset({"center", "fieldset", "form", "option"})
 _NUMBERS = ("colspan", "rowspan")
 _MOST_SPANNED = 1_000
-MOST_CHARACTERS = 4 * 2**20
+MOST_CHARACTERS = 4_000_000
 """What is longer is cut there; the page says so."""
 _CUT = "<hr><p>The page is longer: the rest is left out here.</p>"
 

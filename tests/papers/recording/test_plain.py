@@ -80,7 +80,14 @@ class Strict(HTMLParser):
     def handle_comment(self, data: str) -> None:
         raise AssertionError(data)
 
-    handle_decl = handle_pi = unknown_decl = handle_comment
+    def handle_decl(self, decl: str) -> None:
+        raise AssertionError(decl)
+
+    def handle_pi(self, data: str) -> None:
+        raise AssertionError(data)
+
+    def unknown_decl(self, data: str) -> None:
+        raise AssertionError(data)
 
 
 def made_plain(html: str) -> tuple[Strict, list[str], list[str]]:
@@ -133,5 +140,6 @@ def test_words_stay_and_links_are_those_of_the_crawler() -> None:
 def test_a_page_that_is_too_long_is_cut_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plain, "MOST_CHARACTERS", 1_000)
     ours, links, _ = made_plain("<p>&amp; <a href=b>word</a></p>" * 1_000)
-    assert (links, ours.words.count("word")) == (["http://x.example/a/b"], pytest.approx(25, abs=15))
+    assert links == ["http://x.example/a/b"]
+    assert 10 < ours.words.count("word") < 40
     assert ours.words.endswith("the rest is left out here.")

@@ -98,7 +98,10 @@ def test_a_page_that_does_not_come_is_said_and_back_leads_to_where_one_was(click
 
 def test_whoever_goes_elsewhere_does_not_wait_for_a_slow_page(clicks: Clicks, pages: FewPages) -> None:
     async def browse(session: Session) -> None:
-        for leave in (lambda: session.follow(0, NEWS), lambda: asyncio.sleep(0, session.back())):
+        async def back() -> None:
+            session.back()
+
+        for leave in (lambda: session.follow(0, NEWS), back):
             pages.held["cs"] = asyncio.Event()
             slow = asyncio.create_task(session.follow(0, CS))
             await asyncio.sleep(0)
