@@ -42,7 +42,7 @@ class ReplayHandler(BaseStreamingDownloadHandler[Recorded]):
         paths = read(crawler.settings, "FOCUSED_REPLAY_WEB")
         if not paths:
             raise NotConfigured("FOCUSED_REPLAY_WEB names no recorded web (a WARC file) to be replayed")
-        self.web = open_web(paths)
+        self.web = _open(tuple(Path(path).resolve() for path in paths.split(os.pathsep)))
         # The handlers of http and https each have the log open, and add whole lines to its end.
         self.log = FetchLog(read(crawler.settings, "FOCUSED_REPLAY_LOG"))
 
@@ -80,8 +80,3 @@ class ReplayHandler(BaseStreamingDownloadHandler[Recorded]):
 @lru_cache(maxsize=2)
 def _open(paths: tuple[Path, ...]) -> Web:
     return Web.open(*paths)
-
-
-def open_web(paths: str) -> Web:
-    """The web that ``FOCUSED_REPLAY_WEB`` names, read once. OSError or ValueError if it cannot be read."""
-    return _open(tuple(Path(path).resolve() for path in paths.split(os.pathsep)))

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
+from focused import registry
 from focused.report.text import counted
 from focused.running import command
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 
 _WALKS, _VISITS = "walks", "visits"
 _IMPORT, _RECORD = "import", "record"
-_PORT = 8898
 
 
 class Command(command.Command):
@@ -34,6 +34,10 @@ class Command(command.Command):
         "import, paths are made of what a browser has recorded (HAR files): give the files first. With record, you "
         "browse on a page that this command serves, and say there which pages are goals. See docs/paths.md."
     )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.recorder: Any = registry.find("recorder", "paths")
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -67,11 +71,7 @@ class Command(command.Command):
         ):
             add(name, dest=to, nargs="+", action="extend", default=[], metavar=metavar, help=words)
 
-        add = parser.add_argument_group("Record").add_argument
-        add("--start", default="", metavar="URL", help="where to begin (default: the first seed of the topic)")
-        words = f"port to listen on; 0: a free one (default: {_PORT})"
-        add("--port", type=command.port, default=_PORT, help=words)
-        add("--open", action="store_true", help="open the page in a browser")
+        self.recorder.add_options(parser)
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         if args[:1] == [_IMPORT]:
@@ -80,7 +80,7 @@ class Command(command.Command):
         if args[:1] == [_RECORD]:
             self._record(args[1:], opts)
             return
-        if opts.start or opts.open:
+        if self.recorder.is_wanted(opts):
             raise UsageError("--start and --open are for 'paths record TOPIC'")
         if opts.topic or opts.goal or opts.milestone or opts.wrong:
             raise UsageError("--topic, --goal, --milestone and --not are for 'paths import FILE.har'")
@@ -109,22 +109,13 @@ class Command(command.Command):
     def _record(self, topics: list[str], opts: argparse.Namespace) -> None:
         if len(topics) != 1 or not opts.out or len(opts.web) > 1:
             raise UsageError("give one topic, a file for the paths with --out, and at most one recorded web with --web")
-        from focused.defaults import read
-        from focused.papers.recording.record import record_paths
-        from focused.topics.settings import apply_settings
-        from focused.topics.topic import load_topic
-
-        trusted = read(self.settings, "FOCUSED_TOPICS_TRUSTED")
-        topic = load_topic(topics[0], seeds=[opts.start] if opts.start else [], seeds_needed=True, trusted=trusted)
-        apply_settings(topic, self.settings)
-        web = "".join(opts.web)
-        recorded = record_paths(opts.out, topic.seeds[0], self.settings, web=web, port=opts.port, opened=opts.open)
-        if not recorded.paths:
+        paths, milestones = self.recorder.record(topics[0], opts, self.settings)
+        if not paths:
             print("no path so far: say on the page which ones are goals; the same command goes on")
             return
-        print(_summary(recorded.paths, opts.out))
-        print(f"milestones: {', '.join(recorded.milestones) or 'none'}")
-        print(_how_to_teach(topics[0], opts.out, web))
+        print(_summary(paths, opts.out))
+        print(f"milestones: {', '.join(milestones) or 'none'}")
+        print(_how_to_teach(topics[0], opts.out, "".join(opts.web)))
 
 
 def _draw(topics: list[str], opts: argparse.Namespace) -> list[Path]:

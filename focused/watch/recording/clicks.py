@@ -21,7 +21,7 @@ from focused.report.text import short
 _LONGEST_TITLE, _LONGEST_NAME = 200, 100
 
 
-class _Visit(msgspec.Struct, tag="visit", forbid_unknown_fields=True):
+class _Came(msgspec.Struct, tag="visit", forbid_unknown_fields=True):
     """A page that came; ``before`` is the number of the one whose link led to it, or -1."""
 
     urls: list[str]
@@ -40,10 +40,10 @@ class _Undo(msgspec.Struct, tag="undo", forbid_unknown_fields=True):
     """The label that was given last is taken back."""
 
 
-_Click = _Visit | _Label | _Undo
+_Click = _Came | _Label | _Undo
 
 
-class Clicks:
+class ShownClicks:
     """The pages that were visited, their labels, and the paths; a context manager that has the file for itself."""
 
     def __init__(self, out: File) -> None:
@@ -92,7 +92,7 @@ class Clicks:
 
     def visit(self, urls: list[str], before: int, title: str) -> int:
         """The number of a page that has come from the last of these addresses, the first is the one that was asked."""
-        self._note(_Visit(urls, before, short(title, _LONGEST_TITLE)))
+        self._note(_Came(urls, before, short(title, _LONGEST_TITLE)))
         return self.tour.last
 
     def label(self, page: int, label: str) -> None:
@@ -145,7 +145,7 @@ class Clicks:
         """What a click does; ValueError if it cannot be."""
         pages = len(self.tour.pages)
         match click:
-            case _Visit(urls, before, title):
+            case _Came(urls, before, title):
                 if not urls or not -1 <= before < pages:
                     raise ValueError("it leads from a page that was not visited")
                 return lambda: self._visited(Visited(urls, title=title), before)

@@ -9,9 +9,9 @@ from focused.addresses import to_url
 from focused.pages.fetched import NoPage
 from focused.papers.paths.path import FAIL, GOAL, Path
 from focused.papers.paths.visited import NOT
-from focused.papers.recording.browsing import Opened
-from focused.papers.recording.clicks import Clicks
 from focused.report.text import clean, short
+from focused.watch.recording.browsing import Opened
+from focused.watch.recording.clicks import ShownClicks
 
 _MOST_KEPT = 32 * 2**20
 _MOST_WAYS = 200
@@ -28,7 +28,7 @@ class GetsPages(Protocol):
 class Session:
     """One person's browsing, in however many windows; ``number`` grows whenever there is something new to see."""
 
-    def __init__(self, clicks: Clicks, pages: GetsPages) -> None:
+    def __init__(self, clicks: ShownClicks, pages: GetsPages) -> None:
         self._clicks, self._pages = clicks, pages
         self.number = 0
         self.at = -1

@@ -16,13 +16,16 @@ from scrapy.settings import Settings
 
 from focused.errors import DeniedByRobots, InnerAddress, NotHtml, Postponed, why_unreachable
 from focused.pages.fetched import NoPage
+from focused.pages.guard import looks_binary
+from focused.pages.page import PageLimits
 from focused.pages.tokens import LEXICON
-from focused.papers.recording.plain import plain_html
 from focused.responses import limits_of, response_to_page
 from focused.spiders.examples import plain_settings
 from focused.starting import demote_lists
+from focused.teaching.gathering import responses_of
+from focused.warc.web import Web
+from focused.watch.recording.plain import plain_html
 
-_REPLAY = "focused.lab.replay.handler.ReplayHandler"
 # Above the command line, as in `focused.spiders.examples`.
 _ABOVE_ALL = 50
 
@@ -68,17 +71,30 @@ class Browser:
             response = await self._crawler.engine.download_async(request)
         except Exception as error:
             raise NoPage(_why_not(request, error)) from error
-        if not 200 <= response.status < 300:
-            raise NoPage(f"the server answered {response.status}")
-        if not isinstance(response, TextResponse):
-            raise NoPage("this is not a page of HTML")
-        return await self._opened(url, response)
+        return await _opened(_addresses(url, response), response, limits_of(self._crawler.settings))
 
-    async def _opened(self, url: str, response: TextResponse) -> Opened:
-        page = await response_to_page(response, limits_of(self._crawler.settings), LEXICON)
-        links = list(dict.fromkeys(page.links.urls))
-        html = await asyncio.to_thread(plain_html, response.selector.root, response.url, links)
-        return Opened(_addresses(url, response), page.title, html, links)
+
+class RecordedBrowser:
+    """Gets pages of a recorded web."""
+
+    def __init__(self, web: Web, limits: PageLimits) -> None:
+        self._web, self._limits = web, limits
+
+    async def get(self, url: str) -> Opened:
+        """As `Browser.get`; nothing is fetched."""
+        responses = responses_of(self._web, url)
+        return await _opened([one.url for one in responses], responses[-1], self._limits)
+
+
+async def _opened(urls: list[str], response: Response, limits: PageLimits) -> Opened:
+    if not 200 <= response.status < 300:
+        raise NoPage(f"the server answered {response.status}")
+    if not isinstance(response, TextResponse) or looks_binary(response.body):
+        raise NoPage("this is not a page of HTML")
+    page = await response_to_page(response, limits, LEXICON)
+    links = list(dict.fromkeys(page.links.urls))
+    html = await asyncio.to_thread(plain_html, response.selector.root, response.url, links)
+    return Opened(urls, page.title, html, links)
 
 
 def _addresses(url: str, response: Response) -> list[str]:
@@ -99,15 +115,11 @@ def _why_not(request: Request, error: Exception) -> str:
 
 
 @asynccontextmanager
-async def browsing(process: AsyncCrawlerProcess, settings: Settings, web: str) -> AsyncIterator[Browser]:
-    """A browser on a process whose event loop runs; with a recorded ``web``, nothing is fetched from the network."""
+async def browsing(process: AsyncCrawlerProcess, settings: Settings) -> AsyncIterator[Browser]:
+    """A browser on a process whose event loop runs."""
     plain = plain_settings(settings)
-    changes: dict[str, Any] = {"RETRY_ENABLED": False}
-    if web:
-        handlers = dict.fromkeys(("http", "https"), _REPLAY)
-        changes |= {"DOWNLOAD_HANDLERS": handlers, "FOCUSED_REPLAY_WEB": web, "DOWNLOAD_DELAY": 0}
-    for name, value in changes.items():
-        plain.set(name, value, priority=_ABOVE_ALL)
+    # Whoever waits can click again.
+    plain.set("RETRY_ENABLED", False, priority=_ABOVE_ALL)
     crawler = Crawler(BrowsingSpider, plain)
     demote_lists(crawler)
     opened, ended = asyncio.Event(), asyncio.Event()
@@ -117,7 +129,7 @@ async def browsing(process: AsyncCrawlerProcess, settings: Settings, web: str) -
     try:
         if crawl.done():
             crawl.result()
-            raise ValueError("pages cannot be fetched with these settings: see the log")
+            raise ValueError("pages cannot be fetched with these settings: a crawl with them ends before it begins")
         yield Browser(crawler)
     finally:
         ended.set()

@@ -12,17 +12,17 @@ import pytest
 from focused.pages.fetched import NoPage
 from focused.papers.paths.path import GOAL
 from focused.papers.paths.visited import NOT
-from focused.papers.recording import session as module
-from focused.papers.recording.clicks import Clicks
-from focused.papers.recording.session import Session
-from tests.papers.recording.pages import FewPages, U
+from focused.watch.recording import session as module
+from focused.watch.recording.clicks import ShownClicks
+from focused.watch.recording.session import Session
+from tests.watch.recording.pages import FewPages, U
 
 HOME, CS, NEWS, GONE = 0, 0, 1, 2
 
 
 @pytest.fixture
-def clicks(tmp_path: Path) -> Iterator[Clicks]:
-    with closing(Clicks(tmp_path / "paths.jsonl")) as opened:
+def clicks(tmp_path: Path) -> Iterator[ShownClicks]:
+    with closing(ShownClicks(tmp_path / "paths.jsonl")) as opened:
         yield opened
 
 
@@ -31,7 +31,7 @@ def pages() -> FewPages:
     return FewPages({"": "cs news gone", "cs": "cs1", "cs1": "", "news": ""})
 
 
-def run(clicks: Clicks, pages: FewPages, browse: Callable[[Session], Awaitable[None]]) -> Session:
+def run(clicks: ShownClicks, pages: FewPages, browse: Callable[[Session], Awaitable[None]]) -> Session:
     session = Session(clicks, pages)
 
     async def all_of_it() -> None:
@@ -47,7 +47,7 @@ def where(session: Session) -> tuple[str, str]:
     return view["url"].removeprefix(f"{U}/"), view["problem"]
 
 
-def test_links_lead_on_and_back_leads_back(clicks: Clicks, pages: FewPages) -> None:
+def test_links_lead_on_and_back_leads_back(clicks: ShownClicks, pages: FewPages) -> None:
     async def browse(session: Session) -> None:
         await session.follow(0, CS)
         await session.follow(1, 0)
@@ -69,7 +69,7 @@ def test_links_lead_on_and_back_leads_back(clicks: Clicks, pages: FewPages) -> N
     assert (view["goals"], view["failures"], view["can_undo"]) == (1, 1, True)
 
 
-def test_the_browsers_own_way_back_is_one_too(clicks: Clicks, pages: FewPages) -> None:
+def test_the_browsers_own_way_back_is_one_too(clicks: ShownClicks, pages: FewPages) -> None:
     async def browse(session: Session) -> None:
         await session.follow(0, CS)
         await session.page(0)
@@ -81,7 +81,9 @@ def test_the_browsers_own_way_back_is_one_too(clicks: Clicks, pages: FewPages) -
     assert pages.asked == ["", "cs"], "what was fetched is shown again"
 
 
-def test_a_page_that_does_not_come_is_said_and_back_leads_to_where_one_was(clicks: Clicks, pages: FewPages) -> None:
+def test_a_page_that_does_not_come_is_said_and_back_leads_to_where_one_was(
+    clicks: ShownClicks, pages: FewPages
+) -> None:
     async def browse(session: Session) -> None:
         await session.follow(0, CS)
         await session.follow(0, GONE)
@@ -96,7 +98,7 @@ def test_a_page_that_does_not_come_is_said_and_back_leads_to_where_one_was(click
     assert len(clicks.tour.pages) == 2
 
 
-def test_whoever_goes_elsewhere_does_not_wait_for_a_slow_page(clicks: Clicks, pages: FewPages) -> None:
+def test_whoever_goes_elsewhere_does_not_wait_for_a_slow_page(clicks: ShownClicks, pages: FewPages) -> None:
     async def browse(session: Session) -> None:
         async def back() -> None:
             session.back()
@@ -117,7 +119,7 @@ def test_whoever_goes_elsewhere_does_not_wait_for_a_slow_page(clicks: Clicks, pa
     assert [page.url for page in clicks.tour.pages] == [f"{U}/", f"{U}/news"]
 
 
-def test_the_first_page_is_waited_for(clicks: Clicks, pages: FewPages) -> None:
+def test_the_first_page_is_waited_for(clicks: ShownClicks, pages: FewPages) -> None:
     async def browse() -> None:
         session = Session(clicks, pages)
         pages.held[""] = asyncio.Event()
@@ -133,7 +135,7 @@ def test_the_first_page_is_waited_for(clicks: Clicks, pages: FewPages) -> None:
     asyncio.run(browse())
 
 
-def test_the_same_again_takes_a_label_back_and_undo_shows_its_page(clicks: Clicks, pages: FewPages) -> None:
+def test_the_same_again_takes_a_label_back_and_undo_shows_its_page(clicks: ShownClicks, pages: FewPages) -> None:
     async def browse(session: Session) -> None:
         session.label(0, GOAL)
         assert session.view()["unreached"] == [f"{U}/"]
@@ -148,7 +150,7 @@ def test_the_same_again_takes_a_label_back_and_undo_shows_its_page(clicks: Click
 
 
 def test_pages_that_were_forgotten_or_are_from_before_are_fetched_again(
-    clicks: Clicks, pages: FewPages, monkeypatch: pytest.MonkeyPatch
+    clicks: ShownClicks, pages: FewPages, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "_MOST_KEPT", 10)
 
@@ -168,7 +170,7 @@ def test_pages_that_were_forgotten_or_are_from_before_are_fetched_again(
     assert [page.title for page in clicks.tour.pages] == ["", "Cs", "News", "Cs1"]
 
 
-def test_an_address_that_is_none_is_refused(clicks: Clicks, pages: FewPages) -> None:
+def test_an_address_that_is_none_is_refused(clicks: ShownClicks, pages: FewPages) -> None:
     async def browse(session: Session) -> None:
         for url in ("", "u.example", "javascript:alert(1)", "file:///etc/passwd"):
             with pytest.raises(ValueError, match="is not an http"):
@@ -177,7 +179,9 @@ def test_an_address_that_is_none_is_refused(clicks: Clicks, pages: FewPages) -> 
     run(clicks, pages, browse)
 
 
-def test_a_click_that_cannot_be_kept_is_said(clicks: Clicks, pages: FewPages, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_click_that_cannot_be_kept_is_said(
+    clicks: ShownClicks, pages: FewPages, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def full(*_: object) -> int:
         raise OSError(28, "No space left on device")
 

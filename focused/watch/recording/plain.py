@@ -41,10 +41,10 @@ def plain_html(root: Any, url: str, links: Iterable[str]) -> str:
     def number_of(href: str | None) -> int | None:
         return numbers.get(joiner.join(href)) if href is not None and len(href) <= LONGEST else None
 
-    return _Writer(number_of).write(root)
+    return _PlainWriter(number_of).write(root)
 
 
-class _Writer:
+class _PlainWriter:
     def __init__(self, number_of: Callable[[str | None], int | None]) -> None:
         self._number_of = number_of
         self._parts: list[str] = []

@@ -6,7 +6,7 @@ from asyncio import Event
 from collections.abc import Mapping
 
 from focused.pages.fetched import NoPage
-from focused.papers.recording.browsing import Opened
+from focused.watch.recording.browsing import Opened
 
 U = "http://u.example"
 COURSES = 'name = "courses"\nkeywords = ["course"]\n'

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from starlette.routing import Route
 
-from focused.papers.recording.app import make_app
-from focused.papers.recording.clicks import Clicks
-from focused.papers.recording.session import Session
 from focused.watch.guard import Guard
-from tests.papers.recording.pages import FewPages, U
+from focused.watch.recording.app import make_app
+from focused.watch.recording.clicks import ShownClicks
+from focused.watch.recording.session import Session
 from tests.watch.asking import TOKEN, Asker
+from tests.watch.recording.pages import FewPages, U
 
 KEY = "a-key-of-the-frame-that-only-we-know-01"
 FRAMED = f"/framed/{KEY}"
@@ -25,7 +25,7 @@ class Recorder:
     """The application with its guard, and what it was asked to end."""
 
     def __init__(self, out: Path) -> None:
-        self.clicks, self.ended = Clicks(out), False
+        self.clicks, self.ended = ShownClicks(out), False
         self.session = Session(self.clicks, FewPages({"": "cs gone", "cs": ""}))
         self.app = make_app(self.session, KEY, self.end, lambda: self.ended)
         self.asker = Asker(Guard(self.app, TOKEN, 8899, frame_key=KEY), authorization=f"Bearer {TOKEN}")

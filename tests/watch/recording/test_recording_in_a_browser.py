@@ -17,14 +17,14 @@ from focused.lab.site.reply import html
 from focused.lab.site.server import SiteServer
 from focused.papers.paths.path import FAIL, GOAL
 from focused.papers.paths.reading import read_paths
-from focused.papers.recording.app import make_app
-from focused.papers.recording.clicks import Clicks
-from focused.papers.recording.session import Session
 from focused.watch.guard import Guard
+from focused.watch.recording.app import make_app
+from focused.watch.recording.clicks import ShownClicks
+from focused.watch.recording.session import Session
 from focused.watch.serving import bind, config_of
-from tests.papers.recording.pages import COURSES, UNIVERSITY, FewPages, U
-from tests.papers.recording.recorder import FAST, Recording, recording
 from tests.watch.asking import TOKEN
+from tests.watch.recording.pages import COURSES, UNIVERSITY, FewPages, U
+from tests.watch.recording.recorder import FAST, Recording, recording
 from tests.watch.served import chromium
 
 LONG = 12_000
@@ -184,7 +184,7 @@ class Framing:
 
     def __init__(self, out: Path) -> None:
         self.pages, self.finished = FewPages({"": ""}), 0
-        self.session = Session(Clicks(out), self.pages)
+        self.session = Session(ShownClicks(out), self.pages)
 
     def finish(self) -> None:
         self.finished += 1

@@ -16,10 +16,10 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import Route
 
 from focused.pages.fetched import NoPage
-from focused.papers.recording.session import Session
 from focused.report.html import template
 from focused.report.text import clean, short
 from focused.watch.guard import FRAMED, FRAMED_STYLE
+from focused.watch.recording.session import Session
 
 _EVERY, _HEARTBEAT, _MOST_STREAMS = 0.1, 15.0, 16
 _TYPES = {"html": "text/html", "js": "text/javascript", "css": "text/css", "svg": "image/svg+xml"}
@@ -29,18 +29,18 @@ _FRAME = (
 _NOTHING = "Nothing is shown yet."
 
 
-class _Said(msgspec.Struct, forbid_unknown_fields=True):
+class _SaidOfPage(msgspec.Struct, forbid_unknown_fields=True):
     page: int
     label: str
 
 
-class _Address(msgspec.Struct, forbid_unknown_fields=True):
+class _AddressGiven(msgspec.Struct, forbid_unknown_fields=True):
     url: str
 
 
 def make_app(session: Session, key: str, finish: Callable[[], None], is_ending: Callable[[], bool]) -> Starlette:
     """The application, without its guard; ``key`` is part of the addresses of framed pages."""
-    page = _Page(session, key, finish, is_ending)
+    page = _RecordingCalls(session, key, finish, is_ending)
     framed = f"{FRAMED}{{key}}"
     return Starlette(
         routes=[
@@ -65,11 +65,11 @@ def make_app(session: Session, key: str, finish: Callable[[], None], is_ending: 
     )
 
 
-class _Page:
+class _RecordingCalls:
     def __init__(self, session: Session, key: str, finish: Callable[[], None], is_ending: Callable[[], bool]) -> None:
         self._session, self._key, self._finish, self._is_ending = session, key, finish, is_ending
         self._streams = 0
-        ours, watch = resources.files("focused.papers.recording"), resources.files("focused.watch")
+        ours, watch = resources.files("focused.watch.recording"), resources.files("focused.watch")
         self._index = ours.joinpath("templates", "record.html").read_text("utf-8").replace("{{ key }}", key)
         looks = (template("looks.css"), _text(watch, "watch.css"), _text(ours, "record.css"))
         self._static = {
@@ -133,11 +133,11 @@ class _Page:
 
     async def open(self, body: bytes) -> None:
         """Begin at an address."""
-        await self._session.open(_read(body, _Address).url)
+        await self._session.open(_read(body, _AddressGiven).url)
 
     async def label(self, body: bytes) -> None:
         """Say what the page is."""
-        said = _read(body, _Said)
+        said = _read(body, _SaidOfPage)
         self._session.label(said.page, said.label)
 
     async def undo(self, _: bytes) -> None:

@@ -10,9 +10,9 @@ import pytest
 from focused.papers.paths.path import FAIL, GOAL
 from focused.papers.paths.reading import read_paths
 from focused.papers.paths.visited import NOT
-from focused.papers.recording import clicks as module
-from focused.papers.recording.clicks import Clicks
-from tests.papers.recording.pages import U
+from focused.watch.recording import clicks as module
+from focused.watch.recording.clicks import ShownClicks
+from tests.watch.recording.pages import U
 
 TO_THE_COURSE = [("", ""), ("cs", "department"), ("cs1", GOAL)]
 TO_THE_NEWS = [("", ""), ("news", FAIL)]
@@ -23,11 +23,11 @@ def out(tmp_path: Path) -> Path:
     return tmp_path / "paths.jsonl"
 
 
-def visit(clicks: Clicks, name: str, before: int = -1) -> int:
+def visit(clicks: ShownClicks, name: str, before: int = -1) -> int:
     return clicks.visit([f"{U}/{name}"], before, name)
 
 
-def browse(clicks: Clicks) -> None:
+def browse(clicks: ShownClicks) -> None:
     """A course, by the department; and news, which are not it."""
     home = visit(clicks, "")
     department = visit(clicks, "cs", home)
@@ -42,7 +42,7 @@ def written(out: Path) -> list[list[tuple[str, str]]]:
 
 
 def test_what_was_said_is_written_and_nothing_else(out: Path) -> None:
-    with closing(Clicks(out)) as clicks:
+    with closing(ShownClicks(out)) as clicks:
         browse(clicks)
         assert clicks.milestones() == ["department"]
         # Jobs were left, too; but nobody said that they are not wanted.
@@ -51,22 +51,22 @@ def test_what_was_said_is_written_and_nothing_else(out: Path) -> None:
 
 
 def test_whoever_was_killed_goes_on(out: Path) -> None:
-    with closing(Clicks(out)) as clicks:
+    with closing(ShownClicks(out)) as clicks:
         browse(clicks)
-    with closing(Clicks(out)) as clicks:
+    with closing(ShownClicks(out)) as clicks:
         assert not clicks.was_cut
         clicks.label(visit(clicks, "cs2", 1), GOAL)
     assert written(out) == [TO_THE_COURSE, [("", ""), ("cs", "department"), ("cs2", GOAL)], TO_THE_NEWS]
 
 
 def test_a_click_that_was_half_written_is_left_out_and_the_next_one_is_whole(out: Path) -> None:
-    with closing(Clicks(out)) as clicks:
+    with closing(ShownClicks(out)) as clicks:
         browse(clicks)
         journal = clicks.journal
     whole = journal.read_bytes()
     for end in range(whole.rindex(b"\n", 0, -1) + 2, len(whole)):
         journal.write_bytes(whole[:end])
-        with closing(Clicks(out)) as clicks:
+        with closing(ShownClicks(out)) as clicks:
             assert clicks.was_cut
             visit(clicks, "jobs", 0)
         assert journal.read_bytes() == whole
@@ -90,30 +90,30 @@ def test_clicks_that_are_none_are_refused_with_their_line_and_stay(out: Path, li
     journal = out.with_suffix(".clicks.jsonl")
     journal.write_bytes(line + b"\n")
     with pytest.raises(ValueError, match=r"clicks.jsonl:1: is no click that was recorded here .*: give another --out"):
-        Clicks(out)
+        ShownClicks(out)
     assert journal.read_bytes() == line + b"\n"
 
 
 def test_paths_from_elsewhere_are_not_written_over(out: Path) -> None:
     out.write_text("{}")
     with pytest.raises(ValueError, match="were not recorded here: give another file"):
-        Clicks(out)
+        ShownClicks(out)
     assert [one.name for one in out.parent.iterdir()] == [out.name]
 
 
 def test_two_do_not_record_into_one_file(out: Path) -> None:
-    with closing(Clicks(out)), pytest.raises(ValueError, match="is being written by another `paths record`"):
-        Clicks(out)
+    with closing(ShownClicks(out)), pytest.raises(ValueError, match="is being written by another `paths record`"):
+        ShownClicks(out)
 
 
 def test_without_a_click_no_file_is_left(out: Path) -> None:
-    with closing(Clicks(out)) as clicks:
+    with closing(ShownClicks(out)) as clicks:
         clicks.write()
     assert list(out.parent.iterdir()) == []
 
 
 def test_labels_are_taken_back_the_last_one_first(out: Path) -> None:
-    with closing(Clicks(out)) as clicks:
+    with closing(ShownClicks(out)) as clicks:
         browse(clicks)
         clicks.label(1, "faculty")
         pages = []
@@ -126,13 +126,13 @@ def test_labels_are_taken_back_the_last_one_first(out: Path) -> None:
         assert (pages, clicks.labels, out.read_bytes()) == ([1, 3, 2, 1], {}, b"")
         with pytest.raises(ValueError, match="nothing to undo"):
             clicks.undo()
-    with closing(Clicks(out)) as clicks:
+    with closing(ShownClicks(out)) as clicks:
         assert (clicks.labels, len(clicks.tour.pages)) == ({}, 5)
 
 
 @pytest.mark.parametrize("name", [" ", "fail", "Goal", "to goal", "a\nb", " department", "x" * 101, "\u202eab"])
 def test_names_that_milestones_cannot_have_are_refused_before_they_are_written(out: Path, name: str) -> None:
-    with closing(Clicks(out)) as clicks:
+    with closing(ShownClicks(out)) as clicks:
         page = visit(clicks, "")
         before = clicks.journal.read_bytes()
         with pytest.raises(ValueError, match=r"name|write|stand|begins"):
@@ -144,7 +144,7 @@ def test_what_cannot_be_kept_did_not_happen(out: Path, monkeypatch: pytest.Monke
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    with closing(Clicks(out)) as clicks:
+    with closing(ShownClicks(out)) as clicks:
         browse(clicks)
         was = dict(clicks.labels), len(clicks.tour.pages), clicks.journal.read_bytes()
         monkeypatch.setattr(module, "append_whole", full)

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from focused.pages import guard
 from focused.pages.page import parse_page
-from focused.papers.recording import plain
-from focused.papers.recording.plain import plain_html
+from focused.watch.recording import plain
+from focused.watch.recording.plain import plain_html
 
 PAGE = "http://x.example/a/"
 ELEMENTS = plain._KEPT | plain._EMPTY | {"a", "div"}

@@ -1,1 +1,0 @@
-"""Ways that somebody shows by browsing: the pages without their scripts, what is said of them, and the paths."""
