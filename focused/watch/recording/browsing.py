@@ -91,9 +91,12 @@ async def _opened(urls: list[str], response: Response, limits: PageLimits) -> Op
         raise NoPage(f"the server answered {response.status}")
     if not isinstance(response, TextResponse) or looks_binary(response.body):
         raise NoPage("this is not a page of HTML")
-    page = await response_to_page(response, limits, LEXICON)
-    links = list(dict.fromkeys(page.links.urls))
-    html = await asyncio.to_thread(plain_html, response.selector.root, response.url, links)
+    try:
+        page = await response_to_page(response, limits, LEXICON)
+        links = list(dict.fromkeys(page.links.urls))
+        html = await asyncio.to_thread(plain_html, response.selector.root, response.url, links)
+    except Exception as error:
+        raise NoPage(f"this page cannot be read ({error!r})") from error
     return Opened(urls, page.title, html, links)
 
 

@@ -12,7 +12,7 @@ from pathlib import Path as File
 
 import msgspec
 
-from focused.files import append_whole
+from focused.files import NotWritten, append_whole
 from focused.papers.paths.labels import wrong_with_name
 from focused.papers.paths.path import GOAL, write_paths
 from focused.papers.paths.visited import NOT, ShownWays, Tour, Visited
@@ -134,8 +134,11 @@ class ShownClicks:
     def _note(self, click: _Click) -> None:
         """Check it, write it down, and do it."""
         do = self._action(click)
-        append_whole(self._file, msgspec.json.encode(click) + b"\n")
-        os.fsync(self._file.fileno())
+        try:
+            append_whole(self._file, msgspec.json.encode(click) + b"\n")
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise NotWritten(repr(str(self.journal)), error) from error
         do()
 
     def _take(self, click: _Click) -> None:

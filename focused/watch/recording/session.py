@@ -124,8 +124,11 @@ class Session:
         if page != self.at or self.problem:
             raise ValueError("another page is shown by now: look at it first")
         is_again = self._clicks.labels.get(page) == label
-        self._clicks.label(page, "" if is_again else label)
-        self.number += 1
+        try:
+            self._clicks.label(page, "" if is_again else label)
+        finally:
+            # The click may be kept though the paths could not be written.
+            self.number += 1
         if label == NOT and not is_again:
             self.back()
 
