@@ -15,6 +15,7 @@ function step(one) {
 function draw(next) {
   const wasAt = state?.at, had = state?.problem;
   state = next;
+  document.body.dataset.number = state.number;
   byId("title").textContent = state.title || state.url || "Record paths";
   byId("url").textContent = state.url;
   byId("label").textContent = state.label ? `· ${state.label}` : "";
