@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from focused.pages import guard
 from focused.pages.crumbs import DEEPEST, Crumbs
 from focused.pages.tokens import LEXICON, Ids, Lexicon, unspaced, words
-from focused.pages.urls import LONGEST, Joiner, join
+from focused.pages.urls import LONGEST, join, joiner_of
 
 if TYPE_CHECKING:
     from focused.critics.base import Verdict
@@ -360,7 +360,7 @@ class _Walk:
 
     def resolved_links(self, url: str) -> Links:
         base = join(url, self.base)
-        joiner = Joiner(base if 0 < len(base) <= LONGEST else url)
+        joiner = joiner_of(url, self.base)
         targets = [joiner.join(href) if len(href) <= LONGEST else href for href in self._hrefs]
         kept = [row for row, target in enumerate(targets) if target and len(target) <= LONGEST]
         self._leave_out("addresses", sum(len(target) > LONGEST for target in targets) + (len(base) > LONGEST))

@@ -57,6 +57,12 @@ class Joiner:
         return _join(self._folder, href) if in_folder else join(self._base, href)
 
 
+def joiner_of(url: str, base: str) -> Joiner:
+    """Joins the hrefs of the page at ``url`` whose ``<base>`` is this; one that is no address, or too long, is none."""
+    joined = join(url, base) if len(base) <= LONGEST else ""
+    return Joiner(joined if 0 < len(joined) <= LONGEST else url)
+
+
 def url_to_key(url: str) -> int:
     """A 63-bit number for an address: its identity in the frontier."""
     return int.from_bytes(blake2b(url.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big") >> 1

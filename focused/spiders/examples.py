@@ -118,7 +118,7 @@ async def fetch_pages(
     distinct = list(dict.fromkeys(urls))
     if not distinct:
         return fetched
-    crawler = Crawler(ExamplesSpider, _plain(settings))
+    crawler = Crawler(ExamplesSpider, plain_settings(settings))
     demote_lists(crawler)
     given: dict[str, Any] = {"name": "examples", "urls": distinct, "fetched": fetched, "progress": progress}
     running = runner.crawl(crawler, **given) if runner is not None else crawler.crawl(**given)
@@ -129,7 +129,7 @@ async def fetch_pages(
     return fetched
 
 
-def _plain(settings: Settings) -> Settings:
+def plain_settings(settings: Settings) -> Settings:
     """The settings of a crawl that only fetches: our frontier, learning and output stay out of it."""
     plain = settings.copy()
     enable(plain)

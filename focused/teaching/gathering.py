@@ -38,7 +38,7 @@ def pages_of_web(urls: Sequence[str], web: str | Web, limits: PageLimits) -> Fet
     """Pages from a recorded web (or its WARC file), redirects followed. OSError or ValueError if it cannot be read."""
     recorded, fetched = web if isinstance(web, Web) else Web.open(web), Fetched()
     for url in dict.fromkeys(urls):
-        response = _recorded(recorded, url)
+        response = responses_of(recorded, url)[-1]
         if response.status != 200:
             fetched.failures[url] = f"HTTP {response.status}"
         elif isinstance(response, TextResponse):
@@ -48,11 +48,14 @@ def pages_of_web(urls: Sequence[str], web: str | Web, limits: PageLimits) -> Fet
     return fetched
 
 
-def _recorded(web: Web, url: str) -> Response:
-    for _ in range(_MOST_REDIRECTS):
+def responses_of(web: Web, url: str) -> list[Response]:
+    """What a recorded web answers to an address: redirects, and at last where they end."""
+    responses: list[Response] = []
+    while len(responses) < _MOST_REDIRECTS:
         response = to_response(url, web.get(url))
+        responses.append(response)
         location = response.headers.get("Location")
         if response.status not in REDIRECTS or not location:
             break
         url = response.urljoin(location.decode("latin-1"))
-    return response
+    return responses

@@ -9,6 +9,7 @@ from contextlib import suppress
 from ipaddress import ip_address
 from pathlib import Path
 
+from starlette.types import ASGIApp
 from uvicorn import Config, Server
 
 from focused.watch.app import make_app
@@ -69,11 +70,24 @@ def is_everywhere(host: str) -> bool:
 
 def serve(crawls: WatchedCrawls, listening: socket.socket, host: str, token: str, drafts: Drafts | None = None) -> None:
     """Answer until the process is interrupted. Where there are ``drafts``, crawls can be begun."""
-    names = [host, *((socket.gethostname(), socket.getfqdn()) if is_everywhere(host) else ())]
     server: list[Server] = []
     app = make_app(crawls, lambda: server[0].should_exit, drafts)
-    guarded = Guard(app, token, listening.getsockname()[1], names)
-    config = Config(
+    server.append(Server(config_of(Guard(app, token, listening.getsockname()[1], names_of(host)))))
+    try:
+        server[0].run(sockets=[listening])
+    finally:
+        if drafts is not None:
+            drafts.close()
+
+
+def names_of(host: str) -> list[str]:
+    """What a server is called that listens on an address."""
+    return [host, *((socket.gethostname(), socket.getfqdn()) if is_everywhere(host) else ())]
+
+
+def config_of(guarded: ASGIApp) -> Config:
+    """How an application is served."""
+    return Config(
         guarded,
         loop="asyncio",
         http="h11",
@@ -87,9 +101,3 @@ def serve(crawls: WatchedCrawls, listening: socket.socket, host: str, token: str
         limit_concurrency=_MOST_AT_ONCE,
         timeout_graceful_shutdown=10,
     )
-    server.append(Server(config))
-    try:
-        server[0].run(sockets=[listening])
-    finally:
-        if drafts is not None:
-            drafts.close()

@@ -10,7 +10,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
 WINGS = {"redis", "papers", "lab", "watch"}
-MAY_KNOW = {"redis": {"redis"}, "papers": {"papers"}, "lab": {"lab", "papers", "redis"}, "watch": {"watch"}}
+MAY_KNOW = {
+    "redis": {"redis"},
+    "papers": {"papers"},
+    "lab": {"lab", "papers", "redis"},
+    "watch": {"watch", "papers"},
+}
 """Which wings the modules of a wing may import, beside the core; those of the core may import none."""
 
 EVERYWHERE = {"Command"}

@@ -1,14 +1,15 @@
-"""``scrapy paths TOPIC``: draw labelled paths, for ``scrapy teach --prioritizer``, or import those of a browser."""
+"""``scrapy paths TOPIC``: draw labelled paths, for ``scrapy teach --prioritizer``; or import or record browsing."""
 
 from __future__ import annotations
 
 import argparse
 import shlex
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from scrapy.exceptions import UsageError
 
+from focused import registry
 from focused.report.text import counted
 from focused.running import command
 
@@ -17,21 +18,26 @@ if TYPE_CHECKING:
     from focused.papers.paths.path import Path
 
 _WALKS, _VISITS = "walks", "visits"
-_IMPORT = "import"
+_IMPORT, _RECORD = "import", "record"
 
 
 class Command(command.Command):
-    """Draw paths from a recorded and labelled web, a crawl's own records, or backlinks; or import recorded browsing."""
+    """Draw paths from a recorded and labelled web, a crawl's own records, or backlinks; or take them from browsing."""
 
     requires_project = True
-    usage = "[options] TOPIC ... | import FILE.har ... --out PATHS.jsonl"
-    summary = "Draw labelled paths to the pages of a topic, or import browsing; they teach path-based prioritizers"
+    usage = "[options] TOPIC ... | import FILE.har ... --out PATHS.jsonl | record TOPIC --start URL --out PATHS.jsonl"
+    summary = "Draw labelled paths to the pages of a topic, import or record them; they teach path-based prioritizers"
     details = (
         "Draws paths from a recorded web (--web) whose pages have labels (--labels), from the pages that a crawl "
         "fetched and judged (--job, with its archive as --web), or from a file of backlinks. TOPIC is a name in the "
         "topics file, or else a topic as for 'scrapy crawl'; the paths of several topics go into one file. With "
-        "import, paths are made of what a browser has recorded (HAR files): give the files first. See docs/paths.md."
+        "import, paths are made of what a browser has recorded (HAR files): give the files first. With record, you "
+        "browse on a page that this command serves, and say there which pages are goals. See docs/paths.md."
     )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.recorder: Any = registry.find("recorder", "paths")
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -65,10 +71,17 @@ class Command(command.Command):
         ):
             add(name, dest=to, nargs="+", action="extend", default=[], metavar=metavar, help=words)
 
+        self.recorder.add_options(parser)
+
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
         if args[:1] == [_IMPORT]:
             self._import(args[1:], opts)
             return
+        if args[:1] == [_RECORD]:
+            self._record(args[1:], opts)
+            return
+        if self.recorder.is_wanted(opts):
+            raise UsageError("--start and --open are for 'paths record TOPIC'")
         if opts.topic or opts.goal or opts.milestone or opts.wrong:
             raise UsageError("--topic, --goal, --milestone and --not are for 'paths import FILE.har'")
         if not args or not opts.out:
@@ -91,8 +104,18 @@ class Command(command.Command):
         paths = import_paths(files, opts, self.settings)
         if paths:
             print(_summary(paths, opts.out))
-            taught = f"--prioritizer crf --paths {shlex.quote(opts.out)}"
-            print(f"teach a prioritizer with them: {command.program()} teach {shlex.quote(opts.topic)} {taught}")
+            print(_how_to_teach(opts.topic, opts.out))
+
+    def _record(self, topics: list[str], opts: argparse.Namespace) -> None:
+        if len(topics) != 1 or not opts.out or len(opts.web) > 1:
+            raise UsageError("give one topic, a file for the paths with --out, and at most one recorded web with --web")
+        paths, milestones = self.recorder.record(topics[0], opts, self.settings)
+        if not paths:
+            print("no path so far: say on the page which ones are goals; the same command goes on")
+            return
+        print(_summary(paths, opts.out))
+        print(f"milestones: {', '.join(milestones) or 'none'}")
+        print(_how_to_teach(topics[0], opts.out, "".join(opts.web)))
 
 
 def _draw(topics: list[str], opts: argparse.Namespace) -> list[Path]:
@@ -130,6 +153,11 @@ def _fields(topics: list[str], opts: argparse.Namespace) -> list[Field]:
     labels = read_labels(table) if table else {}
     found = lab_topics(topics, opts.topics_file, labels, opts.root)
     return [field_of_web(web, graph, topic, labels, opts.milestones) for topic in found]
+
+
+def _how_to_teach(topic: str, out: str, web: str = "") -> str:
+    words = ["teach", topic, "--prioritizer", "crf", "--paths", out, *(("--web", web) if web else ())]
+    return f"teach a prioritizer with them: {command.program()} {shlex.join(words)}"
 
 
 def _summary(paths: list[Path], file: str) -> str:

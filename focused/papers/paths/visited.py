@@ -62,12 +62,12 @@ class Tour:
         for visit in visits:
             self.add(visit)
 
-    def add(self, visit: Visited) -> int:
-        """The number of a page, which may have been visited before."""
+    def add(self, visit: Visited, before: int | None = None) -> int:
+        """The number of a page, which may have been visited before; ``before`` is what led to it, if that is known."""
         known = next((self._number[url] for url in visit.urls if url in self._number), -1)
         if known < 0:
             known = len(self.pages)
-            self.before.append(self._source_of(visit))
+            self.before.append(self._source_of(visit) if before is None else before)
             self.pages.append(visit)
         for url in visit.urls:
             self._number.setdefault(url, known)
@@ -110,9 +110,12 @@ class ShownWays:
     unreached: list[str] = field(default_factory=list)
     cut: int = 0
 
-    def add(self, tour: Tour, labels: Mapping[int, str]) -> None:
-        """The paths of a tour whose pages have these labels: ``goal``, `NOT`, or a milestone."""
-        for page in _ends(tour, labels):
+    def add(self, tour: Tour, labels: Mapping[int, str], *, is_all_said: bool = False) -> None:
+        """The paths of a tour whose pages have these labels: ``goal``, `NOT`, or a milestone.
+
+        Unless it ``is_all_said``, a page that was left counts as a failure, too.
+        """
+        for page in _ends(tour, labels, is_all_said=is_all_said):
             way = tour.way_to(page)
             is_goal = labels.get(page) == GOAL
             if not is_goal:
@@ -134,7 +137,7 @@ def _step(url: str, label: str) -> Step:
     return Step(url, "" if label == NOT else label)
 
 
-def _ends(tour: Tour, labels: Mapping[int, str]) -> list[int]:
+def _ends(tour: Tour, labels: Mapping[int, str], *, is_all_said: bool) -> list[int]:
     """The pages at which paths end, goals first."""
     goals = [page for page in range(len(tour.pages)) if labels.get(page) == GOAL]
     leading = {page for goal in goals for page in tour.way_to(goal)}
@@ -144,7 +147,7 @@ def _ends(tour: Tour, labels: Mapping[int, str]) -> list[int]:
         if page in leading:
             continue
         # After a goal, nothing is sought any more.
-        was_left = page not in led_on and page != tour.last and not labels.get(page)
+        was_left = not is_all_said and page not in led_on and page != tour.last and not labels.get(page)
         was_left = was_left and not any(labels.get(one) == GOAL for one in tour.way_to(page))
         if was_left or labels.get(page) == NOT:
             failed.append(page)

@@ -26,7 +26,7 @@ export async function call(path, body) {
   try {
     answer = await fetch(path, options);
   } catch {
-    throw new Error("The page’s process does not answer: was `scrapy watch` ended?");
+    throw new Error("The page’s process does not answer: was it ended?");
   }
   if (answer.headers.get("content-type")?.startsWith("image/svg")) return answer.text();
   const value = await answer.json();

@@ -1,0 +1,1 @@
+"""Paths that somebody shows by browsing: pages without their scripts, what is said of them, and what follows."""
