@@ -1,0 +1,5 @@
+"""How soon a running crawl takes marks in."""
+
+
+def measure(pages: int, marks: int) -> None:
+    pass
