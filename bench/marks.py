@@ -147,6 +147,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("webs", nargs="+", metavar="WEB", help="WEB.warc.gz or a name; or the word taking")
     parser.add_argument("--topics", default="all", help="separated by commas (default: all)")
+    for table_ in ("topics-file", "examples", "labels"):
+        parser.add_argument(f"--{table_}", default="", metavar="FILE", help="as in compare (default: beside the web)")
     parser.add_argument("--given", default="words", help="what the critic is given, as in compare (default: words)")
     parser.add_argument(
         "--answers", default="0,10,40", help="rows of the table; the first is compared with (%(default)s)"
@@ -191,9 +193,9 @@ def make_plan(web: Path, options: argparse.Namespace) -> Plan:
         topics=options.topics.split(","),
         web=[str(web)],
         prioritizers=[f"{int(count)} answers" for count in options.answers.split(",")],
-        topics_file=str(web.with_name(f"{name}.topics.json")),
-        examples=str(web.with_name(f"{name}.examples.tsv")),
-        labels=labels_beside(str(web)),
+        topics_file=options.topics_file or str(web.with_name(f"{name}.topics.json")),
+        examples=options.examples or str(web.with_name(f"{name}.examples.tsv")),
+        labels=options.labels or labels_beside(str(web)),
         given=options.given,
         limits=("bound",),
         out=str(options.out / name),

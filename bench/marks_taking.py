@@ -1,11 +1,11 @@
 """How soon a running crawl takes marks in, and how long it is held: `python -m bench.marks taking`.
 
 A crawl of the generated bulk web, begun with words, runs at its full pace. The user marks pages at random moments by
-`scrapy mark`, and the crawl's log says when each was taken in; counted are the seconds from the end of the command.
+`scrapy mark`; counted are the seconds from when the mark was written until the crawl has taken it in.
 
-When the job has its pages, pages are marked one after the other, and an extension inside the crawl notes when all
-verdicts have changed, when all that waits is scored again, and the pauses of the event loop. Beside each pause it notes
-the CPU time of the process: a busy machine makes pauses in which the process got none.
+When the job has its pages, one more is marked, three times, each after a rest; counted is until all verdicts have
+changed, and until all that waits is scored again. An extension inside the crawl notes these, and the pauses of the
+event loop, with the CPU time of the process: a busy machine makes pauses in which the process got none.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
+from functools import partial
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -29,6 +30,7 @@ from scrapy.utils.project import get_project_settings
 from scrapy.utils.python import global_object_name
 
 from focused import signals
+from focused.frontier.inbox import FILE_NAME
 from focused.frontier.records import read_records
 from focused.lab.demo.bulk import bulk_web
 from focused.lab.demo.web import WANTED, GeneratedWeb
@@ -44,22 +46,32 @@ SPARE = 1.5
 """So many times the pages of the job are in the web: the crawl must not end before it is measured."""
 APART = 3.0
 """Seconds between two marks, at most."""
+REST = 3.0
 _TICK, _NOTED = 0.002, 0.02
 _EVENTS = "events.tsv"
 
 
 class Event(NamedTuple):
-    """What happened in the crawl, and when. Of a pause: its seconds, CPU of the loop's thread and of the process."""
+    """What happened in the crawl, and when. Of a pause: its seconds, CPU of the loop's thread and of the process.
+
+    Of others ``of_process`` is the CPU of the process until then.
+    """
 
     at: float
     what: str
-    seconds: float = 0.0
-    of_loop: float = 0.0
-    of_process: float = 0.0
+    seconds: float
+    of_loop: float
+    of_process: float
+
+
+def read_events(file: Path) -> list[Event]:
+    """What `Watch` has written so far."""
+    lines = (line.split("\t") for line in file.read_text("utf-8").split("\n")[:-1])
+    return [Event(float(at), what, *map(float, seconds)) for at, what, *seconds in lines]
 
 
 class Watch:
-    """An extension: notes pauses of the event loop, new versions of the critic, and when all is scored again."""
+    """An extension: notes pauses of the event loop, marks taken in, new versions of the critic, ends of revisions."""
 
     def __init__(self, crawler: Crawler) -> None:
         self._crawler = crawler
@@ -82,27 +94,34 @@ class Watch:
         self._note("revised")
 
     async def _watch(self) -> None:
-        version = None
+        was = self._counts()
         while True:
             before = monotonic(), thread_time(), process_time()
             await asyncio.sleep(_TICK)
             held = monotonic() - before[0] - _TICK
             if held > _NOTED:
                 self._note("held", held, thread_time() - before[1], process_time() - before[2])
-            now = self._crawler.stats.get_value("focused/critic/version")
-            if now != version:
-                self._note("judged")
-            version = now
+            now = self._counts()
+            for what, count in now.items():
+                if count != was[what]:
+                    self._note(what)
+            was = now
 
-    def _note(self, what: str, *seconds: float) -> None:
-        self._file.write("\t".join([f"{time():.3f}", what, *(f"{one:.4f}" for one in seconds)]) + "\n")
+    def _counts(self) -> dict[str, int]:
+        said, version = (f"focused/mark/{word}" for word in ("yes", "no")), "focused/critic/version"
+        read = partial(self._crawler.stats.get_value, default=0)
+        return {"taken": sum(map(read, said)), "judged": read(version)}
+
+    def _note(self, what: str, seconds: float = 0.0, of_loop: float = 0.0, of_process: float | None = None) -> None:
+        cpu = process_time() if of_process is None else of_process
+        self._file.write(f"{time():.3f}\t{what}\t{seconds:.4f}\t{of_loop:.4f}\t{cpu:.4f}\n")
 
 
 class Watched:
     """A crawl with `Watch` in it, and its user."""
 
     def __init__(self, folder: Path, crawler: CrawlProcess) -> None:
-        self._folder, self._crawler, self._random = folder, crawler, Random(7)
+        self._folder, self._crawler = folder, crawler
 
     def pages(self) -> int:
         """How many are in the job."""
@@ -113,35 +132,28 @@ class Watched:
             return 0
         return int(count)
 
-    def mark(self) -> tuple[float, float]:
-        """Mark one page by its label; when the command had ended, and when it was taken in."""
-        with closing(read_records(self._folder / "job")) as records:
+    def mark(self) -> tuple[float, Event]:
+        """Mark one page by its label; when that was written, and how it was taken in."""
+        job = self._folder / "job"
+        with closing(read_records(job)) as records:
             (url,) = records.execute("SELECT url FROM pages ORDER BY random() LIMIT 1").fetchone()
-        before = len(self._taken())
         said = "--yes" if f"/{WANTED}/" in url else "--no"
-        command = [sys.executable, "-m", "scrapy", "mark", str(self._folder / "job"), said, url]
+        command, began = [sys.executable, "-m", "scrapy", "mark", str(job), said, url], time()
         subprocess.run(command, env=crawl_environment(), stdout=subprocess.DEVNULL, check=True)
-        ended = time()
-        self.wait(lambda: len(self._taken()) > before)
-        return ended, self._taken()[before]
-
-    def _taken(self) -> list[float]:
-        return [float(line.split(" ", 1)[0]) for line in self._crawler.log.splitlines() if " taken in: " in line]
+        return (job / FILE_NAME).stat().st_mtime, self.since(began, "taken")
 
     def events(self) -> list[Event]:
-        lines = (self._folder / _EVENTS).read_text("utf-8").split("\n")[:-1]
-        fields = (line.split("\t") for line in lines)
-        return [Event(float(at), what, *map(float, seconds)) for at, what, *seconds in fields]
+        return read_events(self._folder / _EVENTS)
 
-    def since(self, at: float, what: str) -> float:
-        """When the first such event after a moment was; it is waited for."""
+    def since(self, at: float, what: str) -> Event:
+        """The first such event after a moment; it is waited for."""
         self.wait(lambda: any(event.what == what and event.at > at for event in self.events()))
-        return next(event.at for event in self.events() if event.what == what and event.at > at)
+        return next(event for event in self.events() if event.what == what and event.at > at)
 
     def is_at_rest(self) -> bool:
         """Has the critic learned from all marks, and is nothing scored?"""
-        revised = [event.at for event in self.events() if event.what == "revised"]
-        return bool(revised) and revised[-1] > max(self._taken(), default=0.0) and time() - revised[-1] > 1
+        events = [event for event in self.events() if event.what != "held"]
+        return bool(events) and events[-1].what == "revised" and time() - events[-1].at > REST
 
     def wait(self, condition: Callable[[], bool], longest: float = LONGEST_WAIT) -> None:
         end = monotonic() + longest
@@ -161,10 +173,10 @@ def measure(pages: int, marks: int) -> None:
             waits = []
             for _ in range(marks):
                 sleep(moments.uniform(0, APART))
-                ended, taken = crawl.mark()
-                waits.append(max(taken - ended, 0.0))
+                written, taken = crawl.mark()
+                waits.append(taken.at - written)
             print(
-                f"{counted(marks, 'mark')} of a running crawl: taken in {median(waits):.1f} s after the command "
+                f"{counted(marks, 'mark')} of a running crawl: taken in {median(waits):.1f} s after they were written "
                 f"(median; at most {max(waits):.1f}; aim {AIM:.0f})",
                 flush=True,
             )
@@ -180,26 +192,30 @@ def _judged(crawl: Watched) -> str:
     begun = time()
     crawl.wait(crawl.is_at_rest)
     pages = crawl.pages()
-    ended, taken = crawl.mark()
-    judged, revised = crawl.since(taken, "judged"), crawl.since(taken, "revised")
+    written, taken = crawl.mark()
+    judged, revised = (crawl.since(taken.at, what) for what in ("judged", "revised"))
     sleep(0.1)
     pauses = [event for event in crawl.events() if event.what == "held"]
-    during = max((one for one in pauses if taken - one.seconds <= one.at <= revised + one.seconds), key=_length)
-    before = max(
-        (one for one in pauses if begun <= one.at < taken - one.seconds), key=_length, default=Event(0, "held")
-    )
+    during = max((one for one in pauses if taken.at < one.at < revised.at + one.seconds), key=_length, default=None)
+    before = max((one for one in pauses if begun < one.at < written), key=_length, default=None)
     return (
-        f"{counted(pages, 'page')}: taken in after {max(taken - ended, 0.0):.1f} s, judged anew in "
-        f"{judged - taken:.1f} s (aim {JUDGED_AIM:.0f}), all links scored in {revised - taken:.1f} s; longest pause {_pause(during)} "
-        f"(aim {1000 * PAUSE_AIM:.0f} ms), before that {_pause(before)}"
+        f"{counted(pages, 'page')}: taken in after {taken.at - written:.1f} s; judged anew {_after(taken, judged)} "
+        f"(aim {JUDGED_AIM:.0f}), all links scored {_after(taken, revised)}; longest pause {_pause(during)} "
+        f"(aim {1000 * PAUSE_AIM:.0f} ms), while nothing was judged anew {_pause(before)}"
     )
+
+
+def _after(taken: Event, event: Event) -> str:
+    return f"in {event.at - taken.at:.1f} s ({event.of_process - taken.of_process:.1f} s of the process's CPU)"
 
 
 def _length(event: Event) -> float:
     return event.seconds
 
 
-def _pause(event: Event) -> str:
+def _pause(event: Event | None) -> str:
+    if event is None:
+        return f"below {1000 * _NOTED:.0f} ms"
     return (
         f"{1000 * event.seconds:.0f} ms ({1000 * event.of_loop:.0f} of CPU in the loop, "
         f"{1000 * event.of_process:.0f} in the process)"
@@ -218,7 +234,6 @@ def _running(folder: Path, web: GeneratedWeb) -> Iterator[Watched]:
         "ROBOTSTXT_OBEY": False,
         "CONCURRENT_REQUESTS": 16,
         "CONCURRENT_REQUESTS_PER_DOMAIN": 8,
-        "LOG_FORMAT": "%(created).3f %(levelname)s: %(message)s",
         "EXTENSIONS": json.dumps(
             {name if isinstance(name, str) else global_object_name(name): at for name, at in extensions.items()}
         ),
