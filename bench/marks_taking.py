@@ -11,6 +11,7 @@ event loop, with the CPU time of the process: a busy machine makes pauses in whi
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import subprocess
 import sys
@@ -86,9 +87,20 @@ class Watch:
 
     def spider_opened(self) -> None:
         self._task = asyncio.ensure_future(self._watch())
+        gc.callbacks.append(self._collecting)
 
     def spider_closed(self) -> None:
         self._task.cancel()
+        gc.callbacks.remove(self._collecting)
+
+    def _collecting(self, phase: str, _: object) -> None:
+        """The garbage collector holds everything, in whichever thread it runs."""
+        now = monotonic(), thread_time()
+        if phase == "start":
+            self._collects_since = now
+        elif now[0] - self._collects_since[0] > _NOTED:
+            seconds, cpu = now[0] - self._collects_since[0], now[1] - self._collects_since[1]
+            self._note("collected", seconds, cpu, cpu)
 
     def verdicts_revised(self) -> None:
         self._note("revised")
@@ -152,7 +164,7 @@ class Watched:
 
     def is_at_rest(self) -> bool:
         """Has the critic learned from all marks, and is nothing scored?"""
-        events = [event for event in self.events() if event.what != "held"]
+        events = [event for event in self.events() if event.what not in {"held", "collected"}]
         return bool(events) and events[-1].what == "revised" and time() - events[-1].at > REST
 
     def wait(self, condition: Callable[[], bool], longest: float = LONGEST_WAIT) -> None:
