@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -47,6 +48,11 @@ class Command(CrawlCommand):
         add("--list", action="store_true", help="list the marks that count")
         ask = "show the N pages of which it helps most to know whether they are wanted; asks on a terminal"
         add("--ask", type=whole_number(), metavar="N", help=ask)
+        add(
+            "--json",
+            action="store_true",
+            help="with --ask: print each page as a JSON object, one per line; ask nothing",
+        )
         add("--to", metavar="TOPIC.toml", help="write the marks into the examples of this topic file")
 
     def execute(self, args: list[str], opts: argparse.Namespace) -> None:
@@ -57,6 +63,8 @@ class Command(CrawlCommand):
                 print("No marks in that file: nothing was noted")
                 return
             raise UsageError("give marks (--yes, --no, --forget, --from), or --list, --ask N or --to TOPIC.toml")
+        if opts.json and not opts.ask:
+            raise UsageError("--json is for --ask N: give both")
         with self.open([place], opts) as reader:
             if opts.class_name:
                 _check_class(reader, opts.class_name)
@@ -86,6 +94,10 @@ class Command(CrawlCommand):
         from focused.report.questions import pages_to_ask_about
 
         pages = pages_to_ask_about(reader, opts.ask)
+        if opts.json:
+            for asked in pages:
+                print(_to_json(asked))
+            return
         if not pages:
             print("No page to ask about: too few are likely to be wanted, or all of them are marked")
         for number, asked in enumerate(pages, 1):
@@ -178,6 +190,12 @@ def _describe(asked: AskedPage) -> Iterator[str]:
     yield f"R {page.relevance:.2f}{f', class {short(page.best_class, 80)}' if page.best_class else ''}"
     if asked.words:
         yield "words: " + ", ".join(short(word, 40) for word in asked.words)
+
+
+def _to_json(asked: AskedPage) -> str:
+    page = asked.page
+    what = {"url": page.url, "title": page.title, "relevance": round(page.relevance, 4), "class": page.best_class}
+    return json.dumps({**what, "words": asked.words})
 
 
 def _answered(reader: CrawlReader, asked: AskedPage, class_name: str) -> bool:

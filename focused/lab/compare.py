@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from importlib.metadata import version
 from itertools import chain, product
 from pathlib import Path
@@ -19,7 +19,7 @@ from focused.lab.calibration import measure_calibration
 from focused.lab.cases import Case, Preparer, draw_starts, judge_all
 from focused.lab.chosen import choose_topics
 from focused.lab.crawls import Crawls, Notify, Task, verdicts_of
-from focused.lab.entrants import parse_entrant
+from focused.lab.entrants import Entrant, parse_entrant
 from focused.lab.given import parse_given
 from focused.lab.jobs import FETCHES, JOB
 from focused.lab.likeness import Bags, Likeness, measure_likeness
@@ -56,11 +56,22 @@ _LIBRARIES = ("scrapy", "scikit-learn", "numpy", "lxml")
 class Comparison:
     """Runs a plan; ``notify`` reports each step, ``command`` is recorded in the results.
 
-    ``resume`` skips what is in the results already.
+    ``resume`` skips what is in the results already. ``entrant`` reads the name of a row, ``crawls`` makes and runs
+    the crawls.
     """
 
-    def __init__(self, plan: Plan, notify: Notify, command: Sequence[str] = (), *, resume: bool = False) -> None:
+    def __init__(
+        self,
+        plan: Plan,
+        notify: Notify,
+        command: Sequence[str] = (),
+        *,
+        resume: bool = False,
+        entrant: Callable[[str], Entrant] = parse_entrant,
+        crawls: type[Crawls] = Crawls,
+    ) -> None:
         self.plan = plan
+        self._entrant = entrant
         self.command = command
         self.out = Path(plan.out)
         self.notify = notify
@@ -71,7 +82,7 @@ class Comparison:
         self.graph = read_graph(self.web, *plan.web)
         self.out.mkdir(parents=True, exist_ok=True)
         self.preparer = Preparer(self.web, self.graph, self.out / "topics", self.out / "models")
-        self.crawls = Crawls(plan, self.web, notify)
+        self.crawls = crawls(plan, self.web, notify)
         self.teacher = Teacher(plan, self.crawls, self.graph)
         self.bags = Bags(self.web)
 
@@ -81,7 +92,7 @@ class Comparison:
         results = self._nothing_yet(cases)
         if self.earlier:
             results = continued(self.earlier, results)
-        entrants = {text: parse_entrant(text) for text in self.plan.prioritizers}
+        entrants = {text: self._entrant(text) for text in self.plan.prioritizers}
         tasks = [Task(case, entrants[text], start) for case, text, start in _missing(results, cases, entrants)]
         walks = list(_missing(results, cases, self.plan.limits))
         if self.plan.paths:

@@ -198,6 +198,9 @@ def test_the_questions_that_help_most_are_about_pages_that_nobody_has_marked(end
     asked = [line.strip() for line in said.splitlines() if line.strip().startswith(HUB)]
     assert len(set(asked)) == 3
     assert said.count("R 0.") + said.count("R 1.") == 3
+    lines = [json.loads(line) for line in mark_here(job, "--ask", "3", "--json")[1].splitlines()]
+    assert [line["url"] for line in lines] == asked
+    assert all(f"R {line['relevance']:.2f}" in said and line["title"] in said and line["words"] for line in lines)
     mark_here(job, "--no", *asked)
     _, said = mark_here(job, "--ask", "3")
     assert not set(asked) & set(said.split())
@@ -212,6 +215,7 @@ def test_the_questions_that_help_most_are_about_pages_that_nobody_has_marked(end
         (["--yes", HUB, "--class", "soups"], "--class 'soups': no class of this crawl: its topic has no examples"),
         (["--from", "missing.txt"], "missing.txt: there is no such file"),
         ([], "give marks (--yes, --no, --forget, --from), or --list, --ask N or --to TOPIC.toml"),
+        (["--list", "--json"], "--json is for --ask N: give both"),
         (["--ask", "0"], "'0': give a whole number, 1 or more"),
     ],
 )
