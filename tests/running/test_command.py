@@ -15,7 +15,7 @@ from focused.running.command import split_words, whole_number
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = ["crawl", *(entry.name for entry in own("scrapy.commands"))]
-HEADINGS = {"Usage", "Options", "Global Options", "Comparison", "Paths", "Import"}
+HEADINGS = {"Usage", "Options", "Global Options", "Comparison", "Paths", "Import", "Record"}
 
 
 @pytest.mark.parametrize("columns", [80, 120])
