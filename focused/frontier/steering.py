@@ -116,7 +116,7 @@ class Steering(msgspec.Struct, frozen=True, kw_only=True):
         try:
             steering = msgspec.json.decode(text, type=cls) if text else cls()
             steering._check()
-        except (ValueError, RecursionError) as error:
+        except (msgspec.MsgspecError, ValueError, RecursionError) as error:
             raise Damaged(f"the note {STEERING!r} cannot be read: {error}") from error
         return steering
 

@@ -25,7 +25,7 @@ class Command(command.Command):
     """Draw paths from a recorded and labelled web, a crawl's own records, or backlinks; or take them from browsing."""
 
     requires_project = True
-    usage = "[options] TOPIC ... | import FILE.har ... --out PATHS.jsonl | record TOPIC --start URL --out PATHS.jsonl"
+    usage = "[options] TOPIC ... | import FILE.har ... | record TOPIC"
     summary = "Draw labelled paths to the pages of a topic, import or record them; they teach path-based prioritizers"
     details = (
         "Draws paths from a recorded web (--web) whose pages have labels (--labels), from the pages that a crawl "
