@@ -57,5 +57,5 @@ def read_now(folder: Path) -> Now:
         check_plain(path)
         with path.open("rb") as file:
             return msgspec.json.decode(file.read(_LONGEST), type=Now)
-    except (OSError, ValueError, RecursionError):
+    except (OSError, msgspec.MsgspecError, ValueError, RecursionError):
         return Now()
